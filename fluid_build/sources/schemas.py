@@ -41,12 +41,16 @@ def without_warehouses(
     """Return the chosen schemas that are read, and those that are left out.
 
     A schema that a model is loaded into is no source of it, nor of another one: it's read only
-    where it's requested by its name, and not by a glob. ``tables`` are those of the database.
+    where it's requested by its name and not by a glob, or where nothing else is there to read.
+    ``tables`` are those of the database.
     """
     named = {name.lower() for name in requested}
+    tables = [table for table in tables if table.schema in chosen]
     warehouses = {
         table.schema for table in tables if table.name.lower() in (DEPLOYMENTS, MIGRATIONS)
     }
+    if all(table.schema in warehouses for table in tables):
+        return list(chosen), []
     left_out = [name for name in chosen if name in warehouses and name.lower() not in named]
     return [name for name in chosen if name not in left_out], left_out
 
@@ -59,27 +63,16 @@ def warehouses_left_out(schemas: Sequence[str]) -> tuple[str, ...]:
     aren = "isn't" if len(schemas) == 1 else "aren't"
     return (
         f"The {what} {listed(schemas)} {aren} read: a warehouse that Fluid Forge loads is in"
-        f" {'it' if len(schemas) == 1 else 'each'}. {_READ_BY_NAME.format(schemas[0])}",
+        f" {'it' if len(schemas) == 1 else 'each'}. Add --schema {schemas[0]} to read it.",
     )
 
 
-_READ_BY_NAME = "Add --schema {} to read it."
-
-
-def no_tables(
-    source: str, schemas: Sequence[str] = (), *, views: int = 0, warehouses: Sequence[str] = ()
-) -> EmptySourceError:
+def no_tables(source: str, schemas: Sequence[str] = (), *, views: int = 0) -> EmptySourceError:
     """Return the error for a database without a table, in all or in some schemas.
 
-    ``views`` is how many views there are that could be read, and ``warehouses`` are the schemas
-    that are left out.
+    ``views`` is how many views there are that could be read.
     """
     where = f" in {', '.join(schemas)}" if schemas else ""
-    if warehouses:
-        return EmptySourceError(
-            f"{source} has no tables{where} but those of a warehouse that Fluid Forge loads.",
-            hint=_READ_BY_NAME.format(warehouses[0]),
-        )
     if not views:
         return EmptySourceError(
             f"{source} has no tables{where}.", hint="Check that this is the database you meant."

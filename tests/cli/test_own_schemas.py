@@ -7,7 +7,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.errors import EmptySourceError
 from fluid_build.sources import open_source
 from tests.cli.running import STATEMENTS, Fluid, Outcome
 from tests.postgres import PostgresDatabase
@@ -79,13 +78,13 @@ def test_a_warehouse_is_a_source_by_the_name_of_its_schema(shop: Shop) -> None:
         assert NOTE in source.notes
 
 
-def test_a_database_with_nothing_but_a_warehouse_says_how_it_is_read(shop: Shop) -> None:
-    """An empty source would be a riddle."""
+def test_a_database_with_nothing_but_a_warehouse_is_read(shop: Shop) -> None:
+    """As ``fluid test`` and ``fluid profile`` are pointed at a warehouse in a file of its own."""
     uri, run = shop
     run("DROP TABLE orders", "DROP TABLE customer", *WAREHOUSE)
-    with pytest.raises(EmptySourceError) as raised:
-        open_source(uri)
-    assert "--schema shop_model" in str(raised.value.hint)
+    with open_source(uri) as source:
+        assert "fluid_deployments" in {table.name.rpartition(".")[2] for table in source.tables}
+        assert not any("isn't read" in note for note in source.notes)
 
 
 def test_a_forge_again_goes_on_beside_its_warehouse(

@@ -136,7 +136,7 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
                     f"No table of {path.name} could be read. {skipped[0].reason}",
                     hint="Restore the file from a backup, or try another copy.",
                 )
-            raise no_tables(path.name, options.schemas, views=views, warehouses=warehouses)
+            raise no_tables(path.name, options.schemas, views=views)
         return OpenSource(
             kind="duckdb",
             name=name_of_path(path, path.stem),

@@ -86,8 +86,7 @@ def staged_source(
     tables = [table for table in catalog.tables if table.schema in schemas]
     views = {} if options.views else catalog.views
     if not tables:
-        total = sum(views.values())
-        raise no_tables(catalog.name, options.schemas, views=total, warehouses=warehouses)
+        raise no_tables(catalog.name, options.schemas, views=sum(views.values()))
     tables = selected_tables(tables, placed_name, options, folds_case=False)
     reading = reading or ServerReading()
     staging = ServerStaging(
