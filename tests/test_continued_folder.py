@@ -63,6 +63,24 @@ def test_an_element_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_pat
     assert anew.model.evolution == Evolution(redesigned_tables=("regions",))
 
 
+def test_a_dimension_without_versions_isn_t_designed_anew_with_them(tmp_path: Path) -> None:
+    """Its members would have other keys than those that the warehouse holds."""
+    database, out = tmp_path / "tools.duckdb", tmp_path / "out"
+    tools = "SELECT i + 10 AS tool_id, 'Tool ' || i AS name, 'Maker ' || i % 4 AS maker,"
+    run(
+        database,
+        [*SHOP, f"CREATE TABLE tool AS {tools} 'Shelf ' || i % 9 AS shelf FROM range(60) t(i)"],
+    )
+    fluid_build.forge(str(database), technique="dimensional", out=out)
+    loans = "SELECT i AS loan_id, i % 60 + 10 AS tool_id, DATE '2024-01-01' + i::INT AS lent_on"
+    run(database, [f"CREATE TABLE loan AS {loans}, i * 0.5 AS fee FROM range(400) t(i)"])
+    kept = fluid_build.forge(str(database), technique="dimensional", out=out)
+    assert kept.model.dimensional is not None
+    assert kept.model.dimensional.dimension("dim_tool").history == ""
+    with pytest.raises(UsageError, match="dim_tool would have other rows"):
+        fluid_build.forge(str(database), technique="dimensional", out=out, redesign=["tool"])
+
+
 def test_a_table_that_changed_since_it_was_loaded_isn_t_designed_anew(
     shop: Path, tmp_path: Path
 ) -> None:

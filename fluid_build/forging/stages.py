@@ -191,7 +191,9 @@ def _designed(
         anew = tables_of_elements(kept.model, options.redesign)
         if anew:
             _check_unchanged(kept.model, anew)
+            as_loaded = _identities(kept)
             kept = _designed_on(redesigned(earlier, anew), decided, observations, options)
+            _check_same_rows(as_loaded, _identities(kept))
         otherwise = judged_otherwise(kept.model, fresh.model)
         kept = replace(kept, model=with_otherwise(kept.model, otherwise))
         check_confined(queries(kept.plan, kept.model), kept.plan)
@@ -215,9 +217,37 @@ def _check_unchanged(model: LogicalModel, tables: Set[str]) -> None:
         raise UsageError(
             f"The source has changed {listed(sorted(changed & tables))} since it was first loaded,"
             " so a design anew would make a version of each row that nobody made",
-            hint="Settle the judgement by `fluid decide`, or forge into another folder, for a"
-            " warehouse of its own.",
+            hint=_ANOTHER_WAY,
         )
+
+
+def _identities(designed: Designed) -> dict[str, tuple[object, ...]]:
+    """Return by what relations that remember tell their rows apart."""
+    star = designed.model.dimensional
+    versioned = {each.name: bool(each.history) for each in star.dimensions} if star else {}
+    return {
+        build.name: (build.key, versioned.get(build.name, False))
+        for build in designed.plan.published
+        if designed.model.technique != "flat" and (remembers(build) or build.name in versioned)
+    }
+
+
+def _check_same_rows(
+    before: Mapping[str, tuple[object, ...]], after: Mapping[str, tuple[object, ...]]
+) -> None:
+    """Refuse a design anew that gives the rows of a loaded relation other keys."""
+    changed = [name for name in before if after.get(name, before[name]) != before[name]]
+    if changed:
+        raise UsageError(
+            f"Designed anew, {listed(changed)} would have other rows than a warehouse holds by now",
+            hint=_ANOTHER_WAY,
+        )
+
+
+_ANOTHER_WAY = (
+    "Settle the judgement by `fluid decide`, or forge into another folder, for a warehouse of its"
+    " own."
+)
 
 
 def _designed_anew(decided: Decided, observations: Observations, options: ForgeOptions) -> Designed:
