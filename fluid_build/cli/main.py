@@ -426,7 +426,9 @@ def _commands_on_settings() -> Iterator[TyperCommand | TyperGroup]:
         "Check the installation, the configuration, the store and the model provider.",
     )
 
-    yield LazyRepair("help", "help:show_help", "Show the help of a command, or of all of them.")
+    yield LazyRepair(
+        "help", "help:show_help", "Show the help of a command, of all of them, or of an error."
+    )
 
 
 def _data_model() -> TyperGroup:

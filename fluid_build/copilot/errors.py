@@ -19,6 +19,7 @@
       │           │     ├── ForbiddenPathError   the path isn't allowed
       │           │     └── FileTooLargeError    the file is over its size limit
       │           ├── TurnLimitError         an agent has used up its turns
+      │           ├── RunLimitError          an agent has reached its limit of calls, tokens or time
       │           ├── ApprovalRequiredError  a person has to approve a tool call first
       │           └── ProviderMismatchError  a second provider in one run
       ├── CostLimitExceeded              the run has passed its cost limit, or could

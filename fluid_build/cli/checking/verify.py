@@ -104,7 +104,11 @@ def verify(
         verified = _verify(context, forged, places, moved, dbt=dbt)
     except ModelOutdatedError as error:
         _show_outdated(forged, error, json=json)
-        raise
+        if not json:
+            raise
+        # The document on stdout has all of it: an error beside it would be a second one.
+        failures.show(failures.explain(error))
+        return failures.NOT_DONE
     change = refresh_proof(folder, verified.proof)
     if json:
         messages.show_json(verified_document(verified))

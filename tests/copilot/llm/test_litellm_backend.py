@@ -92,9 +92,7 @@ def test_an_answer_is_streamed():
 
 @needs_litellm
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(
-    "script", [[Reply("Paris.")], [rate_limit(retry_after=0), Reply("Paris.")]]
-)
+@pytest.mark.parametrize("faults", [[], [rate_limit(retry_after=0)]])
 def test_an_agent_asks_a_model_of_litellm_by_its_name(faults, monkeypatch):
     """As ``"litellm:provider/model"``: LiteLLM finds the key, and our envelope retries."""
     with LoopbackServer([*faults, Reply("Paris.")]) as server:
