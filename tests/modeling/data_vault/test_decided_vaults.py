@@ -266,7 +266,8 @@ def test_a_split_that_would_lose_something_is_refused(
 
 _EVERY_KIND: tuple[AnyDecision, ...] = (
     Classify(table="vip", role="hub", reason="a program of its own"),
-    Classify(table="likes", role="hub", by="model", reason="likes are counted"),
+    Classify(table="likes", role="hub", reason="likes are counted"),
+    Classify(table="product", role="hub", by="model", reason="products are counted"),
     BusinessKey(table="note", columns=("words",), despite_violations=True),
     Merge(table="account", columns=("owner_number",), into_table="customer",
           into_columns=("number",)),
@@ -282,7 +283,8 @@ def test_forging_twice_with_the_same_decisions_gives_the_same_bytes(tmp_path: Pa
                   business_vault=True)  # fmt: skip
     first, second = (artifacts_of(tmp_path / f"out{number}") for number in (1, 2))
     assert first == second
-    assert b"Suggested by a language model: likes are counted." in first["model.json"]
+    assert b"likes are counted" in first["model.json"]
+    assert b"Suggested by a language model: products are counted." in first["model.json"]
 
 
 @pytest.mark.usefixtures("dbt")
