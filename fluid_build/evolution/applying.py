@@ -186,9 +186,9 @@ def apply(
     forge, dbt and the warehouse raise.
     """
     with locked(request.location) as lock:
-        _check_load_date(request, before.plan)
+        deployments = _deployments(request.location)
+        _check_load_date(request, before.plan, deployments)
         measured, changes = _checked(source, before, request, on_progress)
-        deployments = read_warehouse(request.location).deployments
         forged = forge(
             source,
             out=request.folder,
@@ -256,30 +256,33 @@ def _checked(
     return today.measured, tuple(today.changes)
 
 
-def _check_load_date(request: ApplyRequest, plan: TransformPlan) -> None:
+def _deployments(location: Location) -> tuple[Deployment, ...]:
+    """Return what was applied to a warehouse; nothing where it isn't there yet."""
+    if location.engine == "duckdb" and not Path(location.place).is_file():
+        return ()
+    with opened(location, read_only=True) as warehouse:
+        return read_deployments(warehouse)
+
+
+def _check_load_date(
+    request: ApplyRequest, plan: TransformPlan, deployments: Sequence[Deployment]
+) -> None:
     """Refuse a load date that isn't after those of all other loads: histories go by it.
 
     What a killed load added is taken out first, so its date is free again: a scheduler may repeat
     its night. It isn't where deliveries are kept, since those of a killed load stay.
     """
     date = request.load_date
-    if date is None or not _is_there(request.location):
+    if date is None:
         return
-    with opened(request.location, read_only=True) as warehouse:
-        is_kept = any(build.layer == "deliveries" for build in plan.builds)
-        ended = [
-            each for each in read_deployments(warehouse) if is_kept or each.outcome != "started"
-        ]
+    is_kept = any(build.layer == "deliveries" for build in plan.builds)
+    ended = [each for each in deployments if is_kept or each.outcome != "started"]
     latest = max((each.load_date for each in ended), default=None)
     if latest is not None and date <= latest:
         raise UsageError(
             f"The load date {date} isn't after {latest}, when the warehouse was last loaded.",
             hint="Leave --load-date out, or pass a later one.",
         )
-
-
-def _is_there(location: Location) -> bool:
-    return location.engine != "duckdb" or Path(location.place).is_file()
 
 
 def _begin(

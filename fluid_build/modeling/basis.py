@@ -111,7 +111,7 @@ class Basis(ModelPart):
     """
 
     # An earlier version wrote which tables were chosen, which forge.json says.
-    scope: str = Field("", exclude=True)
+    scope: str = Field(default="", exclude=True)
     technique: str
     profile: Profile
     observations: Observations = NO_OBSERVATIONS

@@ -49,8 +49,6 @@ def _arguments(guard: Guard, dialect: TargetDialect) -> list[str]:
         arguments.append("is_history=true")
     if conditions := _conditions(scope):
         arguments.append(f"where={jinja_string(conditions)}")
-    if scope.current:
-        arguments.append(f"current={jinja_string(scope.current)}")
     if not guard.exact:
         arguments.append("exact=false")
     if guard.is_kept:
@@ -74,6 +72,7 @@ def _names(names: Sequence[str]) -> str:
 def _conditions(scope: RowScope) -> str:
     conditions = [f"{name} IS NOT NULL" for name in scope.filled]
     conditions += [f"{name} <> {literal(value)}" for name, value in scope.other_than]
+    conditions += [scope.current] if scope.current else []
     conditions += [f"NOT {scope.gone}"] if scope.gone else []
     return " AND ".join(conditions)
 
@@ -90,19 +89,15 @@ MACROS = f"""\
     Where all deliveries of a table are kept (`is_kept`), each key is there, unless the first of
     them had only a part of the table, or rows of `delivered` say that they're deleted (`marked`).
     Rows in `quarantine` have arrived, by their key, which has these `types`, or by their number.
-    Rows that aren't `current` say nothing, where the relation has had versions before.
     `--vars '{ALLOWED}: [TABLE]'` lets a table pass.
 -#}}
 {{% macro check_delivery(table, relation, keys=[], arriving=[], is_history=false, where='',
-                        current='', exact=true, is_kept=false, delivered='', marked='',
+                        exact=true, is_kept=false, delivered='', marked='',
                         quarantine='', types={{}}) -%}}
 {{%- set allowed = var('{ALLOWED}', []) -%}}
 {{%- set allowed = [allowed] if allowed is string else allowed -%}}
 {{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
 {{%- if held is not none -%}}
-    {{%- if current and current in column_names(held) -%}}
-        {{%- set where = (where ~ ' AND ' if where else '') ~ current -%}}
-    {{%- endif -%}}
     {{%- set there = keys_there(held, keys, is_history, where) -%}}
     {{%- if keys and exact -%}}
         {{%- set lacked = keys_missing(held, keys, arriving or keys, is_history, where) -%}}
@@ -134,14 +129,6 @@ MACROS = f"""\
         ) }}}}
     {{%- endif -%}}
 {{%- endif -%}}
-{{%- endmacro %}}
-
-
-{{#- The names of a relation's columns, in lower case. -#}}
-{{% macro column_names(relation) -%}}
-{{{{ return(
-    adapter.get_columns_in_relation(relation) | map(attribute='name') | map('lower') | list
-) }}}}
 {{%- endmacro %}}
 
 
