@@ -43,7 +43,8 @@ def profile_database(
     calibration: Calibration = CALIBRATION,
 ) -> Profile:
     """Profile a database without its constraints, with every name as ``names`` has it."""
-    if names.plain:
+    # Files whose names begin with an underscore are hidden; tables of such a name are not.
+    if names.plain and not any(table.startswith("_") for table in truth["tables"]):
         with open_source(str(folder / "data")) as source:
             return profile_source(source, weights=weights, calibration=calibration)
     with tempfile.TemporaryDirectory() as scratch:
