@@ -5,6 +5,7 @@
     python bench/accuracy.py --corpus DIR --names upper --errors
     python bench/accuracy.py --weight reference.name=6 --weight composite.accepted=0.5
     python bench/accuracy.py --worlds 40 --seed 1         # made-up databases
+    python bench/accuracy.py --collected learn            # of bench/sources.py, in ../collected
 
 A corpus folder has a folder for each database, with ``data/*.parquet`` and ``truth.json``. A
 foreign key that the data doesn't support (``"supported": false``), or that we mark as implied,
@@ -16,6 +17,11 @@ The calibration error is over all judged references: those that were chosen and 
 weren't. Only the tables of the calibration are fitted (``bench/calibrate.py``); with
 ``--leave-one-out``, those for each database are fitted to the others. The weights are set by hand.
 
+``--collected`` scores half of the databases of ``bench/sources.toml`` twice: by the references that
+their sources declare, and with those of ``bench/collected/settled_*.toml``. Where an application
+declares few of its references, only the second figure says how good we are. Errors of *look-once*
+aren't shown.
+
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
 them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
 judgement. ``--errors`` lists wrong and missed keys, each with its reason; the confidences are those
@@ -26,13 +32,15 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.collected.listing import LEARN, LOOK_ONCE  # noqa: E402
+from bench.collected.settled import Settled, read_settled, settled_truth  # noqa: E402
 from bench.keys.databases import Database, profile_database, read_databases  # noqa: E402
 from bench.keys.fitting import fit_calibration  # noqa: E402
 from bench.keys.judged_pairs import (  # noqa: E402
@@ -42,7 +50,7 @@ from bench.keys.judged_pairs import (  # noqa: E402
     judged_pairs,
 )
 from bench.keys.misses import describe_errors  # noqa: E402
-from bench.keys.naming import STYLES, renaming  # noqa: E402
+from bench.keys.naming import STYLES, Names, renaming  # noqa: E402
 from bench.keys.scores import (  # noqa: E402
     Score,
     macro_f1,
@@ -51,9 +59,11 @@ from bench.keys.scores import (  # noqa: E402
 )
 from bench.worlds.world import make_world  # noqa: E402
 from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
+from fluid_build.profiling.profile import Profile  # noqa: E402
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights  # noqa: E402
 
 CORPORA = (ROOT.parent / "shared" / "corpus", ROOT.parent / "shared" / "corpus_more")
+COLLECTED = ROOT.parent / "collected"
 
 
 @dataclass
@@ -65,6 +75,13 @@ class Totals:
     primary: list[Score] = field(default_factory=list)
     pairs: list[JudgedPair] = field(default_factory=list)
 
+    def add(self, profile: Profile, truth: dict, names: Names) -> None:
+        foreign, composite = score_foreign_keys(profile, truth, names)
+        self.foreign.append(foreign)
+        self.composite.append(composite)
+        self.primary.append(score_primary_keys(profile, truth, names))
+        self.pairs += judged_pairs(profile, truth, names)
+
 
 def main() -> int:
     options = read_options()
@@ -72,15 +89,17 @@ def main() -> int:
         if options.worlds:
             make_worlds(Path(scratch), options.worlds, options.seed)
             options.corpus = [Path(scratch)]
+        if options.collected:
+            options.corpus = [COLLECTED / options.collected]
         databases = read_databases(options.corpus or CORPORA)
         if not databases:
             folders = ", ".join(map(str, options.corpus or CORPORA))
             print(f"No database with a truth.json under {folders}.", file=sys.stderr)
             return 2
         began = time.perf_counter()
-        totals = measure(databases, options)
-    show_totals(totals)
-    show_calibration(totals.pairs, leave_one_out=options.leave_one_out)
+        for title, totals in measure(databases, options).items():
+            show_totals(title, totals)
+            show_calibration(totals.pairs, leave_one_out=options.leave_one_out)
     print(f"{len(databases)} databases in {time.perf_counter() - began:.1f} s")
     return 0
 
@@ -88,6 +107,9 @@ def main() -> int:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--corpus", type=Path, action="append", metavar="DIR", help="repeatable")
+    parser.add_argument(
+        "--collected", choices=[LEARN, LOOK_ONCE], help="score half of the collected databases"
+    )
     parser.add_argument("--worlds", type=int, metavar="N", help="score N made-up databases")
     parser.add_argument("--seed", type=int, default=1, help="of the made-up databases")
     parser.add_argument("--names", default="as-is", choices=["as-is", *STYLES, "none"])
@@ -99,6 +121,8 @@ def read_options() -> argparse.Namespace:
         "--weight", action="append", default=[], metavar="GROUP.NAME=NUMBER", help="repeatable"
     )
     options = parser.parse_args()
+    if options.collected == LOOK_ONCE and options.errors:
+        parser.error("Errors of look-once aren't shown, so that no rule is written for them.")
     try:
         options.weights = changed_weights(options.weight)
     except ValueError as error:
@@ -126,37 +150,48 @@ def make_worlds(folder: Path, count: int, seed: int) -> None:
         world.write(folder / world.name)
 
 
-def measure(databases: Sequence[Database], options: argparse.Namespace) -> Totals:
-    """Profile and score each database, printing a line for it."""
-    totals = Totals()
+def measure(databases: Sequence[Database], options: argparse.Namespace) -> dict[str, Totals]:
+    """Profile and score each database by each of its truths, printing a line for it."""
+    settled = read_settled(options.collected) if options.collected else None
+    totals = {title: Totals() for title in truths(databases[0], settled)}
     calibration = UNCALIBRATED if options.leave_one_out else CALIBRATION
     if options.errors and options.leave_one_out:
         print("The confidence of an error is the one before calibration.")
-    print(f"{'database':22}{'foreign keys':40}{'primary keys':40}")
+    headings = "".join(f"{title:40}" for title in totals)
+    print(f"{'database':26}{headings}primary keys")
     for database in databases:
         truth = database.truth
         names = renaming(options.names, truth)
         profile = profile_database(database.folder, truth, names, options.weights, calibration)
-        foreign, composite = score_foreign_keys(profile, truth, names)
-        primary = score_primary_keys(profile, truth, names)
-        totals.foreign.append(foreign)
-        totals.composite.append(composite)
-        totals.primary.append(primary)
-        totals.pairs += judged_pairs(profile, truth, names)
-        print(f"{database.name:22}{foreign.line():40}{primary.line():40}")
+        line = f"{database.name:26}"
+        for title, judged in truths(database, settled).items():
+            totals[title].add(profile, judged.truth, names)
+            line += f"{totals[title].foreign[-1].line():40}"
+        print(line + score_primary_keys(profile, truth, names).line(), flush=True)
         if options.errors:
-            for error in describe_errors(profile, database, names):
+            for error in describe_errors(profile, judged, names):
                 print(f"    {error}")
     return totals
 
 
-def show_totals(totals: Totals) -> None:
+def truths(database: Database, settled: Mapping[str, Settled] | None) -> dict[str, Database]:
+    """Return a database with what its source declares, and with what was settled beside it."""
+    if settled is None:
+        return {"foreign keys": database}
+    truth = settled_truth(database.truth, settled.get(database.name, Settled()))
+    return {
+        "foreign keys as declared": database,
+        "foreign keys settled": replace(database, truth=truth),
+    }
+
+
+def show_totals(title: str, totals: Totals) -> None:
     foreign, primary = add_up(totals.foreign), add_up(totals.primary)
     composite = add_up(totals.composite)
-    print("-" * 100)
-    print(f"{'all (micro)':22}{foreign.line():40}{primary.line():40}")
+    print(f"\n{'':26}{title:40}primary keys")
+    print(f"{'all (micro)':26}{foreign.line():40}{primary.line()}")
     macro = f"F1 {macro_f1(totals.foreign):.3f}"
-    print(f"{'all (macro)':22}{macro:40}F1 {macro_f1(totals.primary):.3f}")
+    print(f"{'all (macro)':26}{macro:40}F1 {macro_f1(totals.primary):.3f}")
     print(
         f"composite foreign keys {composite.right} of {composite.right + composite.missed}"
         f" ({composite.recall:.0%}), {composite.wrong} wrong; primary keys of"

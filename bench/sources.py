@@ -36,7 +36,8 @@ from bench.collected.clones import MissingFileError, find_clone  # noqa: E402
 from bench.collected.listing import Source, draw_halves, read_sources, set_fields  # noqa: E402
 from bench.collected.loading import Place, load  # noqa: E402
 from bench.collected.servers import Servers, servers  # noqa: E402
-from bench.collected.truth import Written, write  # noqa: E402
+from bench.collected.settled import Settled, read_settled  # noqa: E402
+from bench.collected.truth import Written, measure, write  # noqa: E402
 from fluid_build.sources.engine.connection import extension_file  # noqa: E402
 from fluid_build.sources.engine.extensions import (  # noqa: E402
     MYSQL_SCANNER,
@@ -140,8 +141,20 @@ def check(sources: list[Source], into: Path) -> int:
                 and set(key["to_columns"]) <= columns[key["to_table"]]
             ):
                 problems.append(f"{source.name}: a reference of {key['from_table']} lacks columns.")
+        problems += check_settled(source, folder)
     print("\n".join(problems) or f"{len(sources)} databases are as their truth says.")
     return 1 if problems else 0
+
+
+def check_settled(source: Source, folder: Path) -> list[str]:
+    """Return the settled references that the data doesn't bear out."""
+    settled = read_settled(source.half).get(source.name, Settled())
+    with duckdb.connect() as engine:
+        return [
+            f"{source.name}: the data doesn't bear out {each.child} -> {each.parent}."
+            for each in settled.true
+            if not measure(engine, folder / "data", each)["supported"]
+        ]
 
 
 def draw(sources: list[Source], seed: int) -> int:

@@ -52,7 +52,7 @@ def write(name: str, loaded: Loaded, folder: Path, engine: duckdb.DuckDBPyConnec
     for table, key in declared.primary.items():
         described[table]["primary_key"] = list(key)
         described[table]["pk_holds"] = _is_key(engine, data / f"{table}.parquet", key)
-    references = [_measure(engine, data, each) for each in declared.references]
+    references = [measure(engine, data, each) for each in declared.references]
     truth = {"name": name, "tables": described, "foreign_keys": references}
     text = json.dumps(truth, indent=1, ensure_ascii=False)
     (folder / "truth.json").write_text(text + "\n", encoding="utf-8")
@@ -127,7 +127,7 @@ def resolve(declared: Declared, described: dict[str, dict[str, Any]]) -> Declare
     return resolved
 
 
-def _measure(engine: duckdb.DuckDBPyConnection, data: Path, each: Reference) -> dict[str, Any]:
+def measure(engine: duckdb.DuckDBPyConnection, data: Path, each: Reference) -> dict[str, Any]:
     """Return an entry of the truth: whether the parent holds the child's values, by SQL."""
     child, parent = data / f"{each.child}.parquet", data / f"{each.parent}.parquet"
     own = [f"CAST({quote(name)} AS VARCHAR)" for name in each.columns]

@@ -1,4 +1,4 @@
-"""Databases that are fetched again: built from a clone's script, and drawn into halves."""
+"""Databases that are fetched again: built from a clone's script, drawn into halves, settled."""
 
 import json
 import subprocess
@@ -7,13 +7,26 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from bench import accuracy
 from bench.collected.clones import MissingFileError, find_clone
 from bench.collected.declared import stated_reference
-from bench.collected.listing import LEARN, LOOK_ONCE, Source, draw_halves, set_fields
+from bench.collected.listing import (
+    LEARN,
+    LOOK_ONCE,
+    Source,
+    draw_halves,
+    read_sources,
+    set_fields,
+)
 from bench.collected.loading import Place, load
 from bench.collected.servers import Servers
+from bench.collected.settled import parse_settled, read_settled, settled_truth
 from bench.collected.truth import write
-from bench.sources import scanning_engine
+from bench.keys.databases import Database
+from bench.keys.naming import renaming
+from bench.keys.scores import score_foreign_keys
+from bench.sources import LIST, scanning_engine
+from tests.modeling.profiles import column, profile, reference, table
 
 SCRIPT = """
 CREATE TABLE land (code TEXT PRIMARY KEY, naam TEXT);
@@ -25,6 +38,22 @@ INSERT INTO land VALUES ('NL', 'Nederland'), ('BE', 'België');
 INSERT INTO stad VALUES ('Gent', 'BE'), ('Breda', 'NL'), ('Oslo', 'NO');
 INSERT INTO wijk VALUES (1, 'Gent', 'BE'), (2, 'Breda', 'NL'), (3, NULL, NULL);
 INSERT INTO nergens VALUES (1);
+"""
+SHOP = {
+    "name": "shop",
+    "tables": {
+        "line": {"columns": ["item", "unit", "owner"], "primary_key": [], "rows": 9},
+        "item": {"columns": ["item"], "primary_key": ["item"], "rows": 9},
+    },
+    "foreign_keys": [],
+}
+SETTLED = """
+nothing_to_add = ["farm"]
+
+[shop]
+read = "Mappings."
+code = ["line(item) -> item(item)"]
+open = ["line(owner) -> item(item)"]
 """
 
 
@@ -102,3 +131,63 @@ def test_a_field_of_the_list_is_set_in_its_entry_alone():
         '[[database]]\nname = "a"\nrows = 7\n\n[[database]]\nname = "b"\nrows = 2\nhalf = "learn"\n'
     )
     assert changed == expected
+
+
+def test_settled_references_count_and_open_ones_do_neither_way() -> None:
+    """What is settled is right or missed; what is open is neither right nor wrong."""
+    truth = settled_truth(SHOP, parse_settled(SETTLED)["shop"])
+    keys = [reference("line", name, "item", "item") for name in ("item", "unit", "owner")]
+    lines = table("line", column("item"), column("unit"), column("owner"))
+    items = table("item", column("item"), primary_key=("item",))
+    names = renaming("as-is", truth)
+    score, _ = score_foreign_keys(profile(lines, items, foreign_keys=keys), truth, names)
+    assert (score.right, score.wrong, score.missed) == (1, 1, 0)
+    score, _ = score_foreign_keys(profile(lines, items), truth, names)
+    assert (score.right, score.wrong, score.missed) == (0, 0, 1)
+
+
+def test_a_truth_as_declared_stays_as_it_is() -> None:
+    """Both figures come of one reading."""
+    database = Database(Path("shop"), SHOP)
+    declared, settled = accuracy.truths(database, parse_settled(SETTLED)).values()
+    assert declared.truth["foreign_keys"] == []
+    assert [key["kind"] for key in settled.truth["foreign_keys"]] == ["code", "open"]
+
+
+@pytest.mark.parametrize("half", [LEARN, LOOK_ONCE])
+def test_what_is_settled_is_of_databases_of_that_half(half: str) -> None:
+    """A name that is spelt wrongly would settle nothing."""
+    assert set(read_settled(half)) <= {
+        each.name for each in read_sources(LIST) if each.half == half
+    }
+
+
+def test_errors_of_look_once_are_not_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who writes rules never sees them."""
+    monkeypatch.setattr("sys.argv", ["accuracy.py", "--collected", LOOK_ONCE, "--errors"])
+    with pytest.raises(SystemExit):
+        accuracy.main()
+    assert "no rule is written for them" in capsys.readouterr().err
+
+
+def test_collected_databases_are_scored_by_both_truths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One run prints the figures as declared and those with what was settled."""
+    data = tmp_path / LEARN / "shop" / "data"
+    data.mkdir(parents=True)
+    for select, name in (
+        ("range AS item, range // 2 AS unit, 1 AS owner FROM range(60)", "line"),
+        ("range AS item FROM range(60)", "item"),
+    ):
+        duckdb.sql(f"COPY (SELECT {select}) TO '{data / name}.parquet'")
+    (data.parent / "truth.json").write_text(json.dumps(SHOP), encoding="utf-8")
+    monkeypatch.setattr(accuracy, "COLLECTED", tmp_path)
+    monkeypatch.setattr(accuracy, "read_settled", lambda _: parse_settled(SETTLED))
+    monkeypatch.setattr("sys.argv", ["accuracy.py", "--collected", LEARN])
+    assert accuracy.main() == 0
+    printed = capsys.readouterr().out
+    assert "foreign keys as declared" in printed
+    assert "foreign keys settled" in printed
