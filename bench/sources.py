@@ -4,7 +4,7 @@
     python bench/sources.py build --clones DIR --into DIR --only mondial --only soundgood
     python bench/sources.py check --into ../collected
     python bench/sources.py draw --seed 30           # halves, for databases that have none
-    python bench/accuracy.py --corpus ../collected/learn
+    python bench/accuracy.py --collected learn
 
 ``DIR`` has a clone of each repository at its commit, in a folder ``owner+name``, bare or not:
 ``git clone https://github.com/owner/name owner+name``. The folder that is built has ``learn`` and
@@ -15,6 +15,7 @@ Scripts run on servers of our own, MariaDB and PostgreSQL, past the statements t
 keys are those of the servers' catalogs. Dropped are views, tables without rows, and the references
 from and to them. A reference counts as supported where at least 95 % of the child's distinct values
 are in the parent, and the parent's columns are a key. Files that a clone lacks are passed over.
+What the sources don't declare stands in ``collected/settled_*.toml``; ``check`` reads that, too.
 """
 
 import argparse

@@ -20,12 +20,12 @@ from bench.collected.listing import (
 )
 from bench.collected.loading import Place, load
 from bench.collected.servers import Servers
-from bench.collected.settled import parse_settled, read_settled, settled_truth
+from bench.collected.settled import Settled, parse_settled, read_settled, settled_truth
 from bench.collected.truth import write
 from bench.keys.databases import Database
 from bench.keys.naming import renaming
 from bench.keys.scores import score_foreign_keys
-from bench.sources import LIST, scanning_engine
+from bench.sources import LIST, check_settled, scanning_engine
 from tests.modeling.profiles import column, profile, reference, table
 
 SCRIPT = """
@@ -160,6 +160,20 @@ def test_what_is_settled_is_of_databases_of_that_half(half: str) -> None:
     assert set(read_settled(half)) <= {
         each.name for each in read_sources(LIST) if each.half == half
     }
+
+
+def test_a_settled_reference_that_the_data_denies_is_named(
+    truth: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was settled holds for the data as it is fetched again."""
+    references = (
+        stated_reference("wijk(stad) -> stad(naam)"),
+        stated_reference("stad(land) -> land(code)"),
+    )
+    settled = {"steden": Settled(true=references)}
+    monkeypatch.setattr("bench.sources.read_settled", lambda _: settled)
+    problems = check_settled(source(), tmp_path / str(truth["name"]))
+    assert problems == ["steden: the data doesn't bear out stad -> land."]
 
 
 def test_errors_of_look_once_are_not_shown(
