@@ -11,7 +11,7 @@ its source. ``untrusted_json`` reads JSON from models and servers with bounded n
 estimates, windows and compaction, and what is known of models. ``unified_config`` has every
 setting, and where it came from. ``events`` is the bus; ``operations`` publishes timed operations on
 it (agents, steps, model calls, an agent's tool calls), nested through a context variable. Above
-these are ``cost``, ``llm``, ``tools``, ``agents`` and ``mcp``.
+these are ``cost``, ``llm``, ``tools``, ``agents``, ``evals`` and ``mcp``.
 """
 
 TYPE_CHECKING = False  # type checkers take it for True; importing typing isn't free
