@@ -349,6 +349,11 @@ def _commands_on_runs() -> Iterator[TyperCommand | TyperGroup]:
             "Remove the record of a run and what is saved to resume it; its files stay.",
         ),
     )
+    yield LazyCommand(
+        "eval",
+        "evaluating.commands:evaluate",
+        "Say what each language model adds to a forge, and whether it's worth its money.",
+    )
     yield _group(
         "ai",
         "Choose the language model that agents use, if you want one.",

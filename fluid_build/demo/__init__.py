@@ -1,10 +1,12 @@
 """A small shop database to try Fluid Forge on, made on the spot.
 
-Its names and phrases are data (``shop.toml``), and its rows one seeded sequence.
+Its names and phrases are data (``shop.toml``), and its rows one seeded sequence. ``truth.json``
+says what the database doesn't: its keys, references, better names and descriptions.
 """
 
 import sqlite3
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 
 from fluid_build.artifacts import write_artifacts
@@ -14,7 +16,7 @@ from fluid_build.errors import OutputError
 from fluid_build.regular_files import open_regular
 from fluid_build.temporary import owned_folder
 
-__all__ = ["TOTAL_ROWS", "build_shop"]
+__all__ = ["TOTAL_ROWS", "build_shop", "truth_of_shop"]
 
 _APPLICATION_ID = 0x464C5549
 """Marks an SQLite file as a demo shop, so that only demo shops are replaced."""
@@ -43,6 +45,11 @@ def build_shop(path: Path) -> None:
             f"{path} couldn't be written: {error}.",
             hint="The demo needs 50 MB of disk space, there and in the folder for temporary files.",
         ) from error
+
+
+def truth_of_shop() -> bytes:
+    """Return what is true of the demo shop, as JSON."""
+    return (files(__package__) / "truth.json").read_bytes()
 
 
 def _is_demo_shop(path: Path) -> bool:

@@ -10,46 +10,16 @@ import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
+from fluid_build.pipeline.evaluation.truth import shop_truth
 from tests.cli.running import Fluid, Outcome
 from tests.folders import artifacts_of
 
 TRUE_KEYS = {
-    "addresses": ["address_id"],
-    "categories": ["category_id"],
-    "countries": ["country_code"],
-    "customers": ["customer_id"],
-    "employees": ["emp_id"],
-    "order_lines": ["order_id", "pos"],
-    "orders": ["order_id"],
-    "payments": ["payment_ref"],
-    "products": ["product_id"],
-    "reviews": ["review_id"],
-    "shipments": ["shipment_id"],
-    "stores": ["store_id"],
-    "suppliers": ["supplier_no"],
-    "vouchers": ["voucher_code"],
+    name: list(table.primary_key or ()) for name, table in shop_truth().tables.items()
 }
 TRUE_RELATIONSHIPS = {
-    "addresses.country": "countries.country_code",
-    "addresses.customer_id": "customers.customer_id",
-    "categories.parent_id": "categories.category_id",
-    "employees.store_id": "stores.store_id",
-    "order_lines.order_id": "orders.order_id",
-    "order_lines.prod_id": "products.product_id",
-    "orders.bill_to": "addresses.address_id",
-    "orders.customer_id": "customers.customer_id",
-    "orders.sales_emp": "employees.emp_id",
-    "orders.ship_to": "addresses.address_id",
-    "orders.voucher_code": "vouchers.voucher_code",
-    "payments.order_id": "orders.order_id",
-    "products.cat_id": "categories.category_id",
-    "products.supplier_no": "suppliers.supplier_no",
-    "reviews.customer_id": "customers.customer_id",
-    "reviews.product_id": "products.product_id",
-    "shipments.order_id": "orders.order_id",
-    "shipments.store_id": "stores.store_id",
-    "stores.country": "countries.country_code",
-    "suppliers.country": "countries.country_code",
+    f"{key.from_table}.{key.from_columns[0]}": f"{key.to_table}.{key.to_columns[0]}"
+    for key in shop_truth().foreign_keys
 }
 """What the generator means, and never writes down in the database."""
 

@@ -10,7 +10,7 @@ from fluid_build.cli import messages
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.reading.consent import allowed_place
 from fluid_build.cli.reading.source_options import named_uri, split_name
-from fluid_build.cli.reading.source_session import combined_session, source_session
+from fluid_build.cli.reading.source_session import open_sources
 from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.secrets import redact, surely_without_passwords
@@ -55,14 +55,15 @@ def folder_session(
     name: str | None = None,
 ) -> AbstractContextManager[Source]:
     """Open the sources of a folder as they were read by its forge."""
-    if forged.manifest.source.parts is not None:
-        requests = [
-            SourceRequest(locate(places[part]), part, source.read)
-            for part, source in _sources(forged).items()
-        ]
-        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
-    read = forged.manifest.source.read
-    return source_session(places[""], interrupts, read=read, name=name, on_progress=on_progress)
+    return open_sources(folder_requests(forged, places), name, interrupts, on_progress)
+
+
+def folder_requests(forged: AnyFolder, places: Mapping[str, str]) -> list[SourceRequest]:
+    """Return the sources of a folder, read as its forge read them."""
+    return [
+        SourceRequest(locate(places[name]), name, source.read)
+        for name, source in _sources(forged).items()
+    ]
 
 
 def moved_places(forged: AnyFolder, uris: Sequence[str]) -> Mapping[str, str]:

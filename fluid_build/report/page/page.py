@@ -238,6 +238,22 @@ def report_page(content: PageContent) -> str:
     )
 
 
+def plain_page(template: str, title: str, data: object) -> str:
+    """Return a page of one view, which runs no script; the same data gives the same text."""
+    style = _asset_text(("base.css",))
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            title=title,
+            generator=f"{GENERATOR} {__version__}",
+            policy=_policy(style, ""),
+            style=Markup(style),
+            data=data,
+        )
+    )
+
+
 def _sections(content: PageContent) -> Iterator[Section]:
     yield Section("overview", "Overview", "overview.html", overview(content))
     yield Section("map", "Map", "map.html", map_data(content))

@@ -1,0 +1,1 @@
+"""``fluid eval``: what language models add to forges of databases whose truth is known."""

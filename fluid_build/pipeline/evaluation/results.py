@@ -1,0 +1,221 @@
+"""What each model gained and lost against the forge without one: the figures, and each claim."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import fmean
+
+from pydantic import BaseModel, ConfigDict
+
+from fluid_build.copilot.evals import EvalRun, ScoredTrial
+from fluid_build.pipeline.evaluation.judging import (
+    KINDS,
+    Judgement,
+    Judgements,
+    Kind,
+    Subject,
+    share_right,
+)
+from fluid_build.pipeline.receipt import Receipt
+
+_RANKS = {"wrong": -1, "missed": 0, "right": 1}
+"""What isn't there is as good as what is missed: nobody is misled by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeTrial:
+    """A database as it was forged once."""
+
+    database: str
+    repeat: int
+    judgements: Judgements
+    receipt: Receipt
+    seconds: float
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What its model cost, None where a price isn't known."""
+        cost = self.receipt.cost
+        return None if any(row.cost_usd is None for row in cost.models) else cost.total_usd
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Change(_Frozen):
+    """A claim that is better or worse than without a model, in ``times`` of the forges.
+
+    ``now`` is "right", "wrong", "missed", or "gone" for a false claim that isn't made any more.
+    """
+
+    database: str
+    kind: Kind
+    subject: str
+    now: str
+    claim: str = ""
+    times: int = 1
+
+
+class KindResult(_Frozen):
+    """Claims of a kind, a forge of all databases on average. ``share`` is of right ones in all."""
+
+    right: float = 0
+    wrong: float = 0
+    missed: float = 0
+    gained: float = 0
+    lost: float = 0
+
+
+class ModelResult(_Frozen):
+    """What a model did, all forges together; ``name`` is "" for the forges without one.
+
+    ``refused`` are its proposals that the data contradicts or that are no decisions, and ``let_in``
+    its false claims that were accepted, as nothing contradicts them. ``asked`` wait for a person.
+    """
+
+    name: str
+    kinds: Mapping[Kind, KindResult]
+    gained: tuple[Change, ...] = ()
+    lost: tuple[Change, ...] = ()
+    proposed: int = 0
+    accepted: int = 0
+    asked: int = 0
+    refused: int = 0
+    let_in: int = 0
+    cost_usd: Decimal | None = Decimal(0)
+    seconds: float = 0
+    failures: tuple[str, ...] = ()
+    run: EvalRun = EvalRun()
+
+    @property
+    def lies(self) -> int:
+        """The false proposals, whatever became of them."""
+        return self.refused + self.let_in
+
+
+class EvaluationResult(_Frozen):
+    """The models in their order, the forges without one first.
+
+    ``stopped`` says why not everything was forged that should have been, "" where all was.
+    """
+
+    databases: tuple[str, ...]
+    technique: str
+    repeats: int
+    models: tuple[ModelResult, ...]
+    stopped: str = ""
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether a forge that was asked for is missing, or its model failed."""
+        return bool(self.stopped) or any(model.failures for model in self.models)
+
+
+def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTrial]) -> ModelResult:
+    """Return what a model did in its trials, against those without a model."""
+    before = {trial.database: trial.judgements for trial in plain}
+    gained, lost = _changes(trials, before)
+    rounds = max((trial.repeat for trial in trials), default=1)
+    became = Counter(status for trial in trials for status in _fates(trial.receipt))
+    costs = [trial.cost_usd for trial in trials]
+    return ModelResult(
+        name=name,
+        kinds={kind: _kind_result(kind, trials, gained, lost, rounds) for kind in KINDS},
+        gained=gained,
+        lost=lost,
+        proposed=became.total(),
+        accepted=became["accepted"],
+        asked=became["asked"],
+        refused=became["refused"],
+        let_in=sum(change.times for change in lost if change.now == "wrong"),
+        cost_usd=None if None in costs else sum(filter(None, costs), Decimal(0)),
+        seconds=round(fmean(trial.seconds for trial in trials), 2) if trials else 0,
+        failures=tuple(
+            f"{trial.database}: {reason}"
+            for trial in trials
+            for reason in trial.receipt.fallback_reasons
+        ),
+        run=EvalRun(name=name, trials=tuple(map(_scored, trials))),
+    )
+
+
+def _fates(receipt: Receipt) -> Iterator[str]:
+    """Yield what became of each proposal; one that a model repeats after a refusal counts once."""
+    said = {"by", "reason", "evidence"}
+    statuses = {
+        json.dumps({k: v for k, v in row.decision.items() if k not in said}): row.status
+        for row in receipt.proposed
+    }
+    yield from statuses.values()
+    yield from ("refused" for _ in set(receipt.invalid_proposals))
+
+
+def _changes(
+    trials: Sequence[ForgeTrial], before: Mapping[str, Judgements]
+) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Return the claims that are better and worse than before, each once."""
+    changes: dict[bool, Counter[Change]] = {True: Counter(), False: Counter()}
+    for trial in trials:
+        old = before[trial.database]
+        for subject in {**old, **trial.judgements}:
+            was, now = old.get(subject), trial.judgements.get(subject)
+            step = _rank(now) - _rank(was)
+            if step:
+                changes[step > 0][_change(trial.database, subject, now)] += 1
+    return tuple(
+        tuple(
+            change.model_copy(update={"times": times}) for change, times in changes[better].items()
+        )
+        for better in (True, False)
+    )  # type: ignore[return-value]
+
+
+def _rank(judgement: Judgement | None) -> int:
+    return 0 if judgement is None else _RANKS[judgement.state]
+
+
+def _change(database: str, subject: Subject, now: Judgement | None) -> Change:
+    kind, name = subject
+    if now is None:
+        return Change(database=database, kind=kind, subject=name, now="gone")
+    return Change(database=database, kind=kind, subject=name, now=now.state, claim=now.claim)
+
+
+def _kind_result(
+    kind: Kind,
+    trials: Sequence[ForgeTrial],
+    gained: Sequence[Change],
+    lost: Sequence[Change],
+    rounds: int,
+) -> KindResult:
+    states = Counter(
+        judgement.state
+        for trial in trials
+        for subject, judgement in trial.judgements.items()
+        if subject.kind == kind
+    )
+    return KindResult(
+        right=states["right"] / rounds,
+        wrong=states["wrong"] / rounds,
+        missed=states["missed"] / rounds,
+        gained=sum(change.times for change in gained if change.kind == kind) / rounds,
+        lost=sum(change.times for change in lost if change.kind == kind) / rounds,
+    )
+
+
+def _scored(trial: ForgeTrial) -> ScoredTrial:
+    """Return a trial as evaluations of any agent have it."""
+    shares = {kind: share_right(trial.judgements, kind) for kind in KINDS}
+    return ScoredTrial(
+        case=trial.database,
+        repeat=trial.repeat,
+        scores={kind: share for kind, share in shares.items() if share is not None},
+        error="; ".join(trial.receipt.fallback_reasons) or None,
+        seconds=round(trial.seconds, 3),
+        input_tokens=trial.receipt.cost.input_tokens,
+        output_tokens=trial.receipt.cost.output_tokens,
+        cost_usd=trial.cost_usd,
+    )
