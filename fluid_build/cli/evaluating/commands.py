@@ -19,6 +19,7 @@ from fluid_build.cli.evaluating.screen import (
     differences,
     evaluation_document,
     evaluation_screen,
+    proposals_label,
     row_of,
 )
 from fluid_build.cli.option_groups import Offered, with_option_groups
@@ -171,6 +172,7 @@ def _page(result: EvaluationResult) -> str:
         {
             "row": row_of(model),
             "model": model,
+            "proposals": proposals_label(model),
             "differences": differences(result, model) if model.name else (),
             "gained": [change_label(change) for change in model.gained],
             "lost": [change_label(change) for change in model.lost],

@@ -27,7 +27,7 @@ from fluid_build.report.terminal.screen_parts import (
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted, listed
 
-HEADERS = ("model", *KINDS, "lies refused", "cost", "seconds", "failures")
+HEADERS = ("model", *KINDS, "lies refused", "cost", "seconds added", "failures")
 WITHOUT = "no model"
 _MOST_CHANGES = 6
 """Of a model, each way: enough to see what it does. The page and --json have all."""
@@ -59,19 +59,20 @@ def row_of(model: ModelResult) -> tuple[str, ...]:
     return (
         model.name or WITHOUT,
         *(_cell(model.kinds[kind], is_compared=bool(model.name)) for kind in KINDS),
-        f"{model.refused} of {model.lies}" if model.name else "",
+        f"{model.refused_lies} of {model.refused_lies + model.let_in}" if model.name else "",
         cost_label(model.cost_usd) if model.name else "",
-        f"{model.seconds:.1f}",
+        f"{model.model_seconds:.1f}" if model.name else "",
         str(len(model.failures)) if model.name else "",
     )
 
 
 def differences(result: EvaluationResult, model: ModelResult) -> tuple[str, ...]:
-    """Return how the shares of right claims changed, with their intervals over databases."""
+    """Return which shares of right claims changed, with the intervals over databases."""
     plain = result.models[0].run
     if not model.run.trials or not plain.trials[0].scores:
         return ()
-    return tuple(map(str, compare(plain, model.run)))
+    changes = compare(plain, model.run)
+    return tuple(f"share right of {each}" for each in changes if each.better or each.worse)
 
 
 def change_label(change: Change) -> str:
@@ -79,6 +80,15 @@ def change_label(change: Change) -> str:
     often = f" ({change.times} times)" if change.times > 1 else ""
     claim = f": {change.claim}" if change.claim else ""
     return f"{change.database} {change.kind} {change.subject}{claim} [{change.now}]{often}"
+
+
+def proposals_label(model: ModelResult) -> str:
+    """Return how many proposals a model made, and what became of them."""
+    true = f" ({counted(model.refused_truths, 'true one')})" if model.refused_truths else ""
+    return (
+        f"{counted(model.proposed, 'proposal')}: {model.accepted} accepted, {model.asked} asked of"
+        f" a person, {model.refused} refused{true}"
+    )
 
 
 def cost_label(amount: Decimal | None) -> str:
@@ -113,11 +123,7 @@ def _number(value: float) -> str:
 
 
 def _model_section(model: ModelResult, changes: tuple[str, ...]) -> Iterator[Part]:
-    yield heading(
-        model.name,
-        f"{counted(model.proposed, 'proposal')}: {model.accepted} accepted, {model.asked} asked,"
-        f" {model.refused} refused",
-    )
+    yield heading(model.name, proposals_label(model))
     yield from lines(changes)
     for title, entries in (("gained", model.gained), ("lost", model.lost)):
         for change in entries[:_MOST_CHANGES]:

@@ -129,5 +129,11 @@ class Evaluation:
                 started = time.perf_counter()
                 result = start_run(source, store, record, notes=notes)
                 seconds = time.perf_counter() - started
-        judgements = judge(result.forged, database.truth)
-        return ForgeTrial(database.name, repeat, judgements, result.receipt, seconds)
+        return ForgeTrial(
+            database.name,
+            repeat,
+            database.truth,
+            judge(result.forged, database.truth),
+            result.receipt,
+            seconds,
+        )

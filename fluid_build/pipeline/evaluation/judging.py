@@ -5,10 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from fluid_build.decisions.language import Describe, Rename
+from fluid_build.decisions.language import (
+    AddRelationship,
+    AnyDecision,
+    Describe,
+    DropRelationship,
+    Rename,
+    SetKey,
+)
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging import Forged
-from fluid_build.pipeline.evaluation.truth import TrueReference, Truth
+from fluid_build.pipeline.evaluation.truth import (
+    TrueDescription,
+    TrueName,
+    TrueReference,
+    Truth,
+)
 from fluid_build.profiling.profile import ForeignKey
 from fluid_build.text import clip
 
@@ -60,6 +72,26 @@ def share_right(judgements: Judgements, kind: Kind) -> float | None:
     return states.count("right") / len(states) if states else None
 
 
+def is_true(decision: AnyDecision, truth: Truth) -> bool:
+    """Return whether a decision says what is true; one about something else doesn't."""
+    match decision:
+        case AddRelationship():
+            return _identity(decision) in set(map(_identity, truth.foreign_keys))
+        case DropRelationship():
+            return _identity(decision) in set(map(_identity, truth.denied))
+        case SetKey(table=table, columns=columns):
+            keys = {name.casefold(): each.primary_key or () for name, each in truth.tables.items()}
+            return _folded(columns) == _folded(keys.get(table.casefold(), ()))
+        case Rename(table=table, column=column, new_name=name):
+            names = [each for each in truth.names if _is_about(each, table, column)]
+            return any(_fits(name, each) for each in names)
+        case Describe(table=table, column=column, text=text):
+            texts = [each for each in truth.descriptions if _is_about(each, table, column)]
+            return any(_agrees(text, each) for each in texts)
+        case _:
+            return False
+
+
 def _judged_references(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judgement]]:
     claimed = {_identity(key): key for key in forged.profile.foreign_keys}
     for reference in truth.foreign_keys:
@@ -95,10 +127,7 @@ def _judged_names(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judge
     for known in truth.names:
         own = known.column or known.table
         name = renamed.get(_place(known.table, known.column), own)
-        accepted = {_letters(each) for each in known.names}
-        state: State = (
-            "right" if _letters(name) in accepted else "missed" if name == own else "wrong"
-        )
+        state: State = "right" if _fits(name, known) else "missed" if name == own else "wrong"
         yield _named("names", known.table, known.column), Judgement(state, name)
 
 
@@ -110,16 +139,30 @@ def _judged_descriptions(forged: Forged, truth: Truth) -> Iterator[tuple[Subject
         if isinstance(decision, Describe)
     }
     for known in truth.descriptions:
-        # A description that repeats the name says nothing.
-        own = _stems(f"{known.table} {known.column or ''}")
-        true = _stems(known.text) - own
-        if not true:
+        if not _telling_words(known):
             continue
         text = texts.get(_place(known.table, known.column)) or ""
-        is_right = len(true & _stems(text)) >= _SAME_THING * len(true)
-        state: State = "right" if is_right else "wrong" if text else "missed"
+        state: State = "right" if _agrees(text, known) else "wrong" if text else "missed"
         subject = _named("descriptions", known.table, known.column)
         yield subject, Judgement(state, clip(text, _MOST_QUOTED))
+
+
+def _is_about(known: TrueName | TrueDescription, table: str | None, column: str | None) -> bool:
+    return _place(known.table, known.column) == _place(table, column)
+
+
+def _fits(name: str, known: TrueName) -> bool:
+    return _letters(name) in {_letters(each) for each in known.names}
+
+
+def _agrees(text: str, known: TrueDescription) -> bool:
+    telling = _telling_words(known)
+    return len(telling & _stems(text)) >= _SAME_THING * len(telling) > 0
+
+
+def _telling_words(known: TrueDescription) -> set[str]:
+    """Return the words of a true description; one that repeats the name says nothing."""
+    return _stems(known.text) - _stems(f"{known.table} {known.column or ''}")
 
 
 def _comments(forged: Forged) -> Iterator[tuple[Place, str]]:
@@ -137,7 +180,9 @@ def _named(kind: Kind, table: str, column: str | None) -> Subject:
     return Subject(kind, table if column is None else f"{table}.{column}")
 
 
-def _identity(reference: TrueReference | ForeignKey) -> object:
+def _identity(
+    reference: TrueReference | ForeignKey | AddRelationship | DropRelationship,
+) -> object:
     """Return a reference without the order of its columns and the case of its names."""
     pairs = zip(_cased(reference.from_columns), _cased(reference.to_columns), strict=True)
     return reference.from_table.casefold(), frozenset(pairs), reference.to_table.casefold()

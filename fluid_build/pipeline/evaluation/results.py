@@ -1,6 +1,5 @@
 """What each model gained and lost against the forge without one: the figures, and each claim."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,17 @@ from statistics import fmean
 from pydantic import BaseModel, ConfigDict
 
 from fluid_build.copilot.evals import EvalRun, ScoredTrial
+from fluid_build.decisions.language import DECISION
 from fluid_build.pipeline.evaluation.judging import (
     KINDS,
     Judgement,
     Judgements,
     Kind,
     Subject,
+    is_true,
     share_right,
 )
+from fluid_build.pipeline.evaluation.truth import Truth
 from fluid_build.pipeline.receipt import Receipt
 
 _RANKS = {"wrong": -1, "missed": 0, "right": 1}
@@ -30,9 +32,15 @@ class ForgeTrial:
 
     database: str
     repeat: int
+    truth: Truth
     judgements: Judgements
     receipt: Receipt
     seconds: float
+
+    @property
+    def model_seconds(self) -> float:
+        """How long the model was asked, and what it proposed was measured."""
+        return sum(stage.seconds for stage in self.receipt.stages if stage.name == "logical")
 
     @property
     def cost_usd(self) -> Decimal | None:
@@ -72,8 +80,10 @@ class KindResult(_Frozen):
 class ModelResult(_Frozen):
     """What a model did, all forges together; ``name`` is "" for the forges without one.
 
-    ``refused`` are its proposals that the data contradicts or that are no decisions, and ``let_in``
-    its false claims that were accepted, as nothing contradicts them. ``asked`` wait for a person.
+    ``refused`` are its proposals that the data contradicts or that are no decisions, of which
+    ``refused_truths`` are true all the same. ``let_in`` are false claims that were accepted, as
+    nothing contradicts them. ``asked`` wait for a person.
+    ``seconds`` are those of a forge, and ``model_seconds`` those of them that the model takes.
     """
 
     name: str
@@ -84,16 +94,18 @@ class ModelResult(_Frozen):
     accepted: int = 0
     asked: int = 0
     refused: int = 0
+    refused_truths: int = 0
     let_in: int = 0
     cost_usd: Decimal | None = Decimal(0)
     seconds: float = 0
+    model_seconds: float = 0
     failures: tuple[str, ...] = ()
     run: EvalRun = EvalRun()
 
     @property
-    def lies(self) -> int:
-        """The false proposals, whatever became of them."""
-        return self.refused + self.let_in
+    def refused_lies(self) -> int:
+        """The false proposals that didn't go in."""
+        return self.refused - self.refused_truths
 
 
 class EvaluationResult(_Frozen):
@@ -119,7 +131,8 @@ def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTria
     before = {trial.database: trial.judgements for trial in plain}
     gained, lost = _changes(trials, before)
     rounds = max((trial.repeat for trial in trials), default=1)
-    became = Counter(status for trial in trials for status in _fates(trial.receipt))
+    fates = [fate for trial in trials for fate in _fates(trial)]
+    became = Counter(status for status, _ in fates)
     costs = [trial.cost_usd for trial in trials]
     return ModelResult(
         name=name,
@@ -130,9 +143,11 @@ def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTria
         accepted=became["accepted"],
         asked=became["asked"],
         refused=became["refused"],
+        refused_truths=fates.count(("refused", True)),
         let_in=sum(change.times for change in lost if change.now == "wrong"),
         cost_usd=None if None in costs else sum(filter(None, costs), Decimal(0)),
-        seconds=round(fmean(trial.seconds for trial in trials), 2) if trials else 0,
+        seconds=_mean([trial.seconds for trial in trials]),
+        model_seconds=_mean([trial.model_seconds for trial in trials]),
         failures=tuple(
             f"{trial.database}: {reason}"
             for trial in trials
@@ -142,15 +157,17 @@ def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTria
     )
 
 
-def _fates(receipt: Receipt) -> Iterator[str]:
-    """Yield what became of each proposal; one that a model repeats after a refusal counts once."""
-    said = {"by", "reason", "evidence"}
-    statuses = {
-        json.dumps({k: v for k, v in row.decision.items() if k not in said}): row.status
-        for row in receipt.proposed
+def _fates(trial: ForgeTrial) -> Iterator[tuple[str, bool]]:
+    """Yield what became of each proposal, and whether it's true.
+
+    One that a model repeats after a refusal counts once.
+    """
+    proposed = {
+        DECISION.validate_python(row.decision | {"by": "model", "reason": ""}): row.status
+        for row in trial.receipt.proposed
     }
-    yield from statuses.values()
-    yield from ("refused" for _ in set(receipt.invalid_proposals))
+    yield from ((status, is_true(each, trial.truth)) for each, status in proposed.items())
+    yield from (("refused", False) for _ in set(trial.receipt.invalid_proposals))
 
 
 def _changes(
@@ -171,6 +188,10 @@ def _changes(
         )
         for better in (True, False)
     )  # type: ignore[return-value]
+
+
+def _mean(seconds: Sequence[float]) -> float:
+    return round(fmean(seconds), 2) if seconds else 0.0
 
 
 def _rank(judgement: Judgement | None) -> int:

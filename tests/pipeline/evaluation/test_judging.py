@@ -14,7 +14,7 @@ from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict, accepted
 from fluid_build.errors import FaultyFileError
 from fluid_build.forging import Forged
-from fluid_build.pipeline.evaluation.judging import judge, share_right
+from fluid_build.pipeline.evaluation.judging import is_true, judge, share_right
 from fluid_build.pipeline.evaluation.results import ForgeTrial, result_of
 from fluid_build.pipeline.evaluation.truth import (
     TrueDescription,
@@ -169,6 +169,31 @@ def test_of_decisions_only_those_of_a_person_are_true_and_nothing_else_is_false(
     assert [each.decision for each in undecided(decisions)] == ["ignore"]
 
 
+def test_a_proposal_is_true_where_it_says_what_is_known() -> None:
+    truth = Truth(
+        tables={"A": TrueTable(primary_key=("id",))},
+        foreign_keys=(true("a", "b", supported=False),),
+        denied=(true("b", "c"),),
+        names=(TrueName(table="a", column="x", names=("width",)),),
+        descriptions=(TrueDescription(table="b", text="A swarm with its queen."),),
+    )
+    places = {"from_columns": ["x"], "to_columns": ["id"]}
+    cases = [
+        ({"decision": "set_key", "table": "a", "columns": ["ID"]}, True),
+        ({"decision": "set_key", "table": "a", "columns": ["x"]}, False),
+        ({"decision": "add_relationship", "from_table": "a", "to_table": "B", **places}, True),
+        ({"decision": "add_relationship", "from_table": "b", "to_table": "c", **places}, False),
+        ({"decision": "drop_relationship", "from_table": "b", "to_table": "c", **places}, True),
+        ({"decision": "rename", "table": "a", "column": "X", "new_name": "Width"}, True),
+        ({"decision": "rename", "table": "a", "new_name": "width"}, False),
+        ({"decision": "describe", "table": "b", "text": "The queen of bees"}, True),
+        ({"decision": "describe", "table": "b", "text": "A b"}, False),
+        ({"decision": "domain", "domain": "Bees"}, False),
+    ]
+    decisions = decisions_of([entry for entry, _ in cases])
+    assert [is_true(each, truth) for each in decisions] == [expected for _, expected in cases]
+
+
 _REFERENCES = st.sets(st.sampled_from([(c, p) for c in TABLES for p in TABLES if c != p]))
 
 
@@ -182,7 +207,7 @@ def test_what_is_gained_less_what_is_lost_is_what_became_better(
     def trial(claims: set[tuple[str, str]]) -> ForgeTrial:
         judgements = judge(forged([reference(*pair) for pair in sorted(claims)]), known)
         receipt = Receipt(run="", version="", folder="", technique="flat", proof_verdict="proven")
-        return ForgeTrial("db", 1, judgements, receipt, 1.0)
+        return ForgeTrial("db", 1, known, judgements, receipt, 1.0)
 
     plain, new = trial(before), trial(after)
     result = result_of("model", [new], [plain])
