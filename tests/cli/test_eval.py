@@ -238,6 +238,25 @@ def test_the_table_has_a_row_for_each_model(
     assert f"gained: office references {CHAIR} [right]" in done.out
 
 
+def test_without_databases_it_is_the_demo(fluid: Fluid, server: LoopbackServer) -> None:
+    better = [
+        proposal("rename", "products", "cat_id", value="category_id"),
+        proposal("describe", "stores", value="A branch of the shop and its location."),
+        proposal("drop_relationship", "orders", "customer_id", to_table="customers"),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(MODELS, "good", better)
+        done = fluid(*command(server, "good"), "--json")
+    plain, good = by_name(json.loads(done.out)).values()
+    rights = {kind: each["right"] for kind, each in plain["kinds"].items()}
+    assert (rights["references"], rights["keys"], rights["descriptions"]) == (20, 14, 0)
+    assert subjects(good["gained"]) == [
+        ("descriptions", "stores", "right", 1),
+        ("names", "products.cat_id", "right", 1),
+    ]
+    assert good["lost"] == []
+
+
 def test_the_ceiling_holds_over_all_models_and_what_was_forged_is_told(
     fluid: Fluid, server: LoopbackServer, office: Path
 ) -> None:
