@@ -191,11 +191,7 @@ def test_each_figure_puts_the_models_in_the_order_of_their_quality(
     assert falling([len(model["gained"]) for model in ranked])
     assert falling([-len(model["lost"]) for model in ranked])
     assert falling([-model["refused"] - model["let_in"] for model in ranked])
-    means = {
-        name: {each["score"]: each["change"]["mean"] for each in differences}
-        for name, differences in evaluated[1]["comparisons"].items()
-    }
-    totals = [sum(means[f"openai:scripted-{n}"].values()) for n in ("good", "middling", "liar")]
+    totals = [sum(each["change"]["mean"] for each in model["differences"]) for model in ranked]
     assert falling(totals)
     assert totals[0] > 0 > totals[2]
 

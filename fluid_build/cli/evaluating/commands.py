@@ -16,11 +16,10 @@ from fluid_build.cli.evaluating.databases import databases_in, demo_database
 from fluid_build.cli.evaluating.screen import (
     HEADERS,
     change_label,
-    differences,
-    evaluation_document,
     evaluation_screen,
     proposals_label,
     row_of,
+    share_lines,
 )
 from fluid_build.cli.option_groups import Offered, with_option_groups
 from fluid_build.cli.options import (
@@ -116,7 +115,7 @@ def evaluate(
     if html is not None:
         write_page(html, _page(result))
     if json:
-        messages.show_json(evaluation_document(result))
+        messages.show_json(result.model_dump(mode="json"))
     else:
         show(evaluation_screen(result))
     return failures.CHECK_FAILED if result.has_failures else failures.DONE
@@ -173,7 +172,7 @@ def _page(result: EvaluationResult) -> str:
             "row": row_of(model),
             "model": model,
             "proposals": proposals_label(model),
-            "differences": differences(result, model) if model.name else (),
+            "shares": share_lines(model),
             "gained": [change_label(change) for change in model.gained],
             "lost": [change_label(change) for change in model.lost],
         }

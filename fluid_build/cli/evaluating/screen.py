@@ -1,12 +1,9 @@
 """The table of ``fluid eval``: what each model gained and lost, and what it cost."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from rich.table import Column
 
-from fluid_build.copilot.evals import compare
-from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.evaluation.judging import KINDS
 from fluid_build.pipeline.evaluation.results import (
     Change,
@@ -14,6 +11,7 @@ from fluid_build.pipeline.evaluation.results import (
     KindResult,
     ModelResult,
 )
+from fluid_build.report.page.run import dollars
 from fluid_build.report.terminal.screen_parts import (
     Part,
     first_line,
@@ -48,7 +46,7 @@ def evaluation_screen(result: EvaluationResult) -> Iterator[Part]:
         "dim",
     )
     for model in result.models[1:]:
-        yield from _model_section(model, differences(result, model))
+        yield from _model_section(model)
     if result.stopped:
         yield text("")
         yield text(result.stopped, "yellow")
@@ -56,23 +54,23 @@ def evaluation_screen(result: EvaluationResult) -> Iterator[Part]:
 
 def row_of(model: ModelResult) -> tuple[str, ...]:
     """Return the figures of a model as the table and the page show them."""
+    shares = (_cell(model.kinds[kind]) for kind in KINDS)
+    if not model.name:
+        return (WITHOUT, *shares, "", "", "", "")
     return (
-        model.name or WITHOUT,
-        *(_cell(model.kinds[kind], is_compared=bool(model.name)) for kind in KINDS),
-        f"{model.refused_lies} of {model.refused_lies + model.let_in}" if model.name else "",
-        cost_label(model.cost_usd) if model.name else "",
-        f"{model.model_seconds:.1f}" if model.name else "",
-        str(len(model.failures)) if model.name else "",
+        model.name,
+        *shares,
+        f"{model.refused_lies} of {model.refused_lies + model.let_in}",
+        dollars(model.cost_usd),
+        f"{model.model_seconds:.1f}",
+        str(len(model.failures)),
     )
 
 
-def differences(result: EvaluationResult, model: ModelResult) -> tuple[str, ...]:
+def share_lines(model: ModelResult) -> list[str]:
     """Return which shares of right claims changed, with the intervals over databases."""
-    plain = result.models[0].run
-    if not model.run.trials or not plain.trials[0].scores:
-        return ()
-    changes = compare(plain, model.run)
-    return tuple(f"share right of {each}" for each in changes if each.better or each.worse)
+    changed = (each for each in model.differences if each.better or each.worse)
+    return [f"share right of {each}" for each in changed]
 
 
 def change_label(change: Change) -> str:
@@ -91,30 +89,13 @@ def proposals_label(model: ModelResult) -> str:
     )
 
 
-def cost_label(amount: Decimal | None) -> str:
-    """Return US dollars with as many decimals as a cheap call needs."""
-    return "unknown" if amount is None else f"${amount:.4f}"
-
-
-def evaluation_document(result: EvaluationResult) -> JsonObject:
-    """Return the result as JSON, with the comparison of each model."""
-    plain = result.models[0].run
-    comparisons: JsonObject = {
-        model.name: [each.model_dump(mode="json") for each in compare(plain, model.run)]
-        for model in result.models[1:]
-        if model.run.trials and plain.trials[0].scores
-    }
-    return {**result.model_dump(mode="json"), "comparisons": comparisons}
-
-
-def _cell(kind: KindResult, *, is_compared: bool) -> str:
+def _cell(kind: KindResult) -> str:
     whole = kind.right + kind.wrong + kind.missed
     if not whole:
         return "-"
+    moved = f" (+{_number(kind.gained)} -{_number(kind.lost)})"
     share = f"{_number(kind.right)} of {_number(whole)}"
-    if not is_compared or not (kind.gained or kind.lost):
-        return share
-    return f"{share} (+{_number(kind.gained)} -{_number(kind.lost)})"
+    return f"{share}{moved if kind.gained or kind.lost else ''}"
 
 
 def _number(value: float) -> str:
@@ -122,13 +103,11 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _model_section(model: ModelResult, changes: tuple[str, ...]) -> Iterator[Part]:
+def _model_section(model: ModelResult) -> Iterator[Part]:
     yield heading(model.name, proposals_label(model))
-    yield from lines(changes)
-    for title, entries in (("gained", model.gained), ("lost", model.lost)):
+    yield from lines(share_lines(model))
+    for title, entries, colour in (("gained", model.gained, "green"), ("lost", model.lost, "red")):
         for change in entries[:_MOST_CHANGES]:
-            yield indented(
-                f"{title}: {change_label(change)}", "green" if title == "gained" else "red"
-            )
+            yield indented(f"{title}: {change_label(change)}", colour)
         yield from more(len(entries) - _MOST_CHANGES, f" {title}: see --html")
     yield from lines([f"failed: {reason}" for reason in model.failures], "yellow")

@@ -1,6 +1,5 @@
 """A forge compared with the truth: each claim is right or wrong, each truth found or missed."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -20,6 +19,7 @@ from fluid_build.pipeline.evaluation.truth import (
     TrueName,
     TrueReference,
     Truth,
+    identity,
 )
 from fluid_build.profiling.profile import ForeignKey
 from fluid_build.text import clip
@@ -27,13 +27,6 @@ from fluid_build.text import clip
 Kind: TypeAlias = Literal["references", "keys", "names", "descriptions"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 State: TypeAlias = Literal["wrong", "missed", "right"]
-
-_SAME_THING = 1 / 3
-"""Of the words that a true description has: people who describe the same thing in their own words
-share about that many of the longer ones."""
-_LONG_WORD = 5
-"""Letters of a word that says something, as most shorter ones are particles; and so many at its
-beginning tell it from others, whatever its inflection."""
 _MOST_QUOTED = 80
 
 
@@ -53,17 +46,49 @@ class Judgement:
 
 
 Judgements: TypeAlias = Mapping[Subject, Judgement]
-Place: TypeAlias = "tuple[str, str | None]"
+Texts: TypeAlias = Mapping[tuple[str, str | None], str]
+"""What is said by table and column, None for the table itself; both in small letters."""
 
 
 def judge(forged: Forged, truth: Truth) -> Judgements:
     """Return what is right, wrong and missing in a forge."""
+    decisions = applied(forged.verdicts)
+    renamed = {
+        _place(each.table, each.column): each.new_name
+        for each in decisions
+        if isinstance(each, Rename)
+    }
+    described = {
+        _place(each.table, each.column): each.text
+        for each in decisions
+        if isinstance(each, Describe)
+    }
     return {
         **dict(_judged_references(forged, truth)),
         **dict(_judged_keys(forged, truth)),
-        **dict(_judged_names(forged, truth)),
-        **dict(_judged_descriptions(forged, truth)),
+        **dict(_judged_texts("names", truth.names, renamed)),
+        **dict(
+            _judged_texts("descriptions", truth.descriptions, {**_comments(forged), **described})
+        ),
     }
+
+
+def is_true(decision: AnyDecision, truth: Truth) -> bool:
+    """Return whether a decision says what is true; one about something else doesn't."""
+    match decision:
+        case AddRelationship():
+            return identity(decision) in set(map(identity, truth.foreign_keys))
+        case DropRelationship():
+            return identity(decision) in set(map(identity, truth.denied))
+        case SetKey(table=table, columns=columns):
+            keys = {name.casefold(): each.primary_key or () for name, each in truth.tables.items()}
+            return _folded(columns) == _folded(keys.get(table.casefold(), ()))
+        case Rename(new_name=text):
+            return _says(truth.names, decision, text)
+        case Describe(text=text):
+            return _says(truth.descriptions, decision, text)
+        case _:
+            return False
 
 
 def share_right(judgements: Judgements, kind: Kind) -> float | None:
@@ -72,36 +97,16 @@ def share_right(judgements: Judgements, kind: Kind) -> float | None:
     return states.count("right") / len(states) if states else None
 
 
-def is_true(decision: AnyDecision, truth: Truth) -> bool:
-    """Return whether a decision says what is true; one about something else doesn't."""
-    match decision:
-        case AddRelationship():
-            return _identity(decision) in set(map(_identity, truth.foreign_keys))
-        case DropRelationship():
-            return _identity(decision) in set(map(_identity, truth.denied))
-        case SetKey(table=table, columns=columns):
-            keys = {name.casefold(): each.primary_key or () for name, each in truth.tables.items()}
-            return _folded(columns) == _folded(keys.get(table.casefold(), ()))
-        case Rename(table=table, column=column, new_name=name):
-            names = [each for each in truth.names if _is_about(each, table, column)]
-            return any(_fits(name, each) for each in names)
-        case Describe(table=table, column=column, text=text):
-            texts = [each for each in truth.descriptions if _is_about(each, table, column)]
-            return any(_agrees(text, each) for each in texts)
-        case _:
-            return False
-
-
 def _judged_references(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judgement]]:
-    claimed = {_identity(key): key for key in forged.profile.foreign_keys}
+    claimed = {identity(key): key for key in forged.profile.foreign_keys}
     for reference in truth.foreign_keys:
-        found = claimed.pop(_identity(reference), None)
+        found = claimed.pop(identity(reference), None)
         # One that follows from others isn't wanted of a model, but isn't missing either.
         if reference.supported and not (found and found.implied):
             yield _reference(reference), Judgement("right" if found else "missed")
-    denied = {_identity(reference) for reference in truth.denied}
-    for identity, key in claimed.items():
-        if not key.implied and (truth.is_whole or identity in denied):
+    denied = set(map(identity, truth.denied))
+    for known, key in claimed.items():
+        if not key.implied and (truth.is_whole or known in denied):
             yield _reference(key), Judgement("wrong")
 
 
@@ -118,74 +123,34 @@ def _judged_keys(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judgem
             yield Subject("keys", table.name), Judgement(state, ", ".join(chosen))
 
 
-def _judged_names(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judgement]]:
-    renamed = {
-        _place(decision.table, decision.column): decision.new_name
-        for decision in applied(forged.verdicts)
-        if isinstance(decision, Rename)
-    }
-    for known in truth.names:
-        own = known.column or known.table
-        name = renamed.get(_place(known.table, known.column), own)
-        state: State = "right" if _fits(name, known) else "missed" if name == own else "wrong"
-        yield _named("names", known.table, known.column), Judgement(state, name)
-
-
-def _judged_descriptions(forged: Forged, truth: Truth) -> Iterator[tuple[Subject, Judgement]]:
-    texts = dict(_comments(forged))
-    texts |= {
-        _place(decision.table, decision.column): decision.text
-        for decision in applied(forged.verdicts)
-        if isinstance(decision, Describe)
-    }
-    for known in truth.descriptions:
-        if not _telling_words(known):
+def _judged_texts(
+    kind: Kind, known: Sequence[TrueName] | Sequence[TrueDescription], said: Texts
+) -> Iterator[tuple[Subject, Judgement]]:
+    for each in known:
+        if isinstance(each, TrueDescription) and not each.telling_words:
             continue
-        text = texts.get(_place(known.table, known.column)) or ""
-        state: State = "right" if _agrees(text, known) else "wrong" if text else "missed"
-        subject = _named("descriptions", known.table, known.column)
-        yield subject, Judgement(state, clip(text, _MOST_QUOTED))
+        text = said.get(_place(each.table, each.column)) or each.unsaid
+        state: State = "right" if each.fits(text) else "missed" if text == each.unsaid else "wrong"
+        subject = each.table if each.column is None else f"{each.table}.{each.column}"
+        yield Subject(kind, subject), Judgement(state, clip(text, _MOST_QUOTED))
 
 
-def _is_about(known: TrueName | TrueDescription, table: str | None, column: str | None) -> bool:
-    return _place(known.table, known.column) == _place(table, column)
+def _says(
+    known: Sequence[TrueName] | Sequence[TrueDescription], decision: Rename | Describe, text: str
+) -> bool:
+    place = _place(decision.table, decision.column)
+    return any(_place(each.table, each.column) == place and each.fits(text) for each in known)
 
 
-def _fits(name: str, known: TrueName) -> bool:
-    return _letters(name) in {_letters(each) for each in known.names}
+def _comments(forged: Forged) -> Texts:
+    tables = forged.profile.tables
+    texts = {_place(table.name, None): table.comment or "" for table in tables}
+    columns = ((table.name, column) for table in tables for column in table.columns)
+    return texts | {_place(table, each.name): each.comment or "" for table, each in columns}
 
 
-def _agrees(text: str, known: TrueDescription) -> bool:
-    telling = _telling_words(known)
-    return len(telling & _stems(text)) >= _SAME_THING * len(telling) > 0
-
-
-def _telling_words(known: TrueDescription) -> set[str]:
-    """Return the words of a true description; one that repeats the name says nothing."""
-    return _stems(known.text) - _stems(f"{known.table} {known.column or ''}")
-
-
-def _comments(forged: Forged) -> Iterator[tuple[Place, str]]:
-    for table in forged.profile.tables:
-        yield _place(table.name, None), table.comment or ""
-        for column in table.columns:
-            yield _place(table.name, column.name), column.comment or ""
-
-
-def _place(table: str | None, column: str | None) -> Place:
+def _place(table: str | None, column: str | None) -> tuple[str, str | None]:
     return (table or "").casefold(), column and column.casefold()
-
-
-def _named(kind: Kind, table: str, column: str | None) -> Subject:
-    return Subject(kind, table if column is None else f"{table}.{column}")
-
-
-def _identity(
-    reference: TrueReference | ForeignKey | AddRelationship | DropRelationship,
-) -> object:
-    """Return a reference without the order of its columns and the case of its names."""
-    pairs = zip(_cased(reference.from_columns), _cased(reference.to_columns), strict=True)
-    return reference.from_table.casefold(), frozenset(pairs), reference.to_table.casefold()
 
 
 def _reference(reference: TrueReference | ForeignKey) -> Subject:
@@ -195,20 +160,5 @@ def _reference(reference: TrueReference | ForeignKey) -> Subject:
     return Subject("references", name)
 
 
-def _cased(names: Sequence[str]) -> list[str]:
-    return [name.casefold() for name in names]
-
-
 def _folded(names: Sequence[str]) -> set[str]:
-    return set(_cased(names))
-
-
-def _letters(name: str) -> str:
-    """Return a name without its style: ``CategoryId`` is ``category_id``."""
-    return re.sub(r"[\W_]", "", name.casefold())
-
-
-def _stems(text: str) -> set[str]:
-    """Return the beginnings of the words that say something."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    return {word[:_LONG_WORD] for word in words if len(word) >= _LONG_WORD}
+    return {name.casefold() for name in names}

@@ -8,14 +8,13 @@ from statistics import fmean
 
 from pydantic import BaseModel, ConfigDict
 
-from fluid_build.copilot.evals import EvalRun, ScoredTrial
+from fluid_build.copilot.evals import Difference, EvalRun, ScoredTrial, compare
 from fluid_build.decisions.language import DECISION
 from fluid_build.pipeline.evaluation.judging import (
     KINDS,
     Judgement,
     Judgements,
     Kind,
-    Subject,
     is_true,
     share_right,
 )
@@ -23,6 +22,7 @@ from fluid_build.pipeline.evaluation.truth import Truth
 from fluid_build.pipeline.receipt import Receipt
 
 _RANKS = {"wrong": -1, "missed": 0, "right": 1}
+_GONE = Judgement("missed")
 """What isn't there is as good as what is missed: nobody is misled by it."""
 
 
@@ -68,7 +68,7 @@ class Change(_Frozen):
 
 
 class KindResult(_Frozen):
-    """Claims of a kind, a forge of all databases on average. ``share`` is of right ones in all."""
+    """Claims of a kind, in a forge of all databases on average."""
 
     right: float = 0
     wrong: float = 0
@@ -82,8 +82,9 @@ class ModelResult(_Frozen):
 
     ``refused`` are its proposals that the data contradicts or that are no decisions, of which
     ``refused_truths`` are true all the same. ``let_in`` are false claims that were accepted, as
-    nothing contradicts them. ``asked`` wait for a person.
-    ``seconds`` are those of a forge, and ``model_seconds`` those of them that the model takes.
+    nothing contradicts them. ``asked`` wait for a person. ``seconds`` are those of a forge, and
+    ``model_seconds`` those of them that the model takes. ``differences`` are those of the shares
+    of right claims, over the databases.
     """
 
     name: str
@@ -101,6 +102,7 @@ class ModelResult(_Frozen):
     model_seconds: float = 0
     failures: tuple[str, ...] = ()
     run: EvalRun = EvalRun()
+    differences: tuple[Difference, ...] = ()
 
     @property
     def refused_lies(self) -> int:
@@ -128,23 +130,22 @@ class EvaluationResult(_Frozen):
 
 def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTrial]) -> ModelResult:
     """Return what a model did in its trials, against those without a model."""
-    before = {trial.database: trial.judgements for trial in plain}
-    gained, lost = _changes(trials, before)
-    rounds = max((trial.repeat for trial in trials), default=1)
+    changes = _changes(trials, plain)
     fates = [fate for trial in trials for fate in _fates(trial)]
     became = Counter(status for status, _ in fates)
     costs = [trial.cost_usd for trial in trials]
+    run, before = (EvalRun(name=name, trials=tuple(map(_scored, each))) for each in (trials, plain))
     return ModelResult(
         name=name,
-        kinds={kind: _kind_result(kind, trials, gained, lost, rounds) for kind in KINDS},
-        gained=gained,
-        lost=lost,
+        kinds={kind: _kind_result(kind, trials, changes) for kind in KINDS},
+        gained=tuple(change for change, is_gain in changes if is_gain),
+        lost=tuple(change for change, is_gain in changes if not is_gain),
         proposed=became.total(),
         accepted=became["accepted"],
         asked=became["asked"],
         refused=became["refused"],
         refused_truths=fates.count(("refused", True)),
-        let_in=sum(change.times for change in lost if change.now == "wrong"),
+        let_in=sum(c.times for c, is_gain in changes if not is_gain and c.now == "wrong"),
         cost_usd=None if None in costs else sum(filter(None, costs), Decimal(0)),
         seconds=_mean([trial.seconds for trial in trials]),
         model_seconds=_mean([trial.model_seconds for trial in trials]),
@@ -153,7 +154,8 @@ def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTria
             for trial in trials
             for reason in trial.receipt.fallback_reasons
         ),
-        run=EvalRun(name=name, trials=tuple(map(_scored, trials))),
+        run=run,
+        differences=compare(before, run) if set(before.scores) & set(run.scores) else (),
     )
 
 
@@ -171,60 +173,49 @@ def _fates(trial: ForgeTrial) -> Iterator[tuple[str, bool]]:
 
 
 def _changes(
-    trials: Sequence[ForgeTrial], before: Mapping[str, Judgements]
-) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """Return the claims that are better and worse than before, each once."""
-    changes: dict[bool, Counter[Change]] = {True: Counter(), False: Counter()}
+    trials: Sequence[ForgeTrial], plain: Sequence[ForgeTrial]
+) -> list[tuple[Change, bool]]:
+    """Return the claims that are better or worse than before, each once, and which of both."""
+    before = {trial.database: trial.judgements for trial in plain}
+    changes: Counter[tuple[Change, bool]] = Counter()
     for trial in trials:
         old = before[trial.database]
         for subject in {**old, **trial.judgements}:
-            was, now = old.get(subject), trial.judgements.get(subject)
-            step = _rank(now) - _rank(was)
+            now = trial.judgements.get(subject, _GONE)
+            step = _RANKS[now.state] - _RANKS[old.get(subject, _GONE).state]
             if step:
-                changes[step > 0][_change(trial.database, subject, now)] += 1
-    return tuple(
-        tuple(
-            change.model_copy(update={"times": times}) for change, times in changes[better].items()
-        )
-        for better in (True, False)
-    )  # type: ignore[return-value]
+                state = "gone" if now is _GONE else now.state
+                change = Change(
+                    database=trial.database,
+                    kind=subject.kind,
+                    subject=subject.name,
+                    now=state,
+                    claim=now.claim,
+                )
+                changes[change, step > 0] += 1
+    return [
+        (change.model_copy(update={"times": times}), is_gain)
+        for (change, is_gain), times in changes.items()
+    ]
 
 
 def _mean(seconds: Sequence[float]) -> float:
     return round(fmean(seconds), 2) if seconds else 0.0
 
 
-def _rank(judgement: Judgement | None) -> int:
-    return 0 if judgement is None else _RANKS[judgement.state]
-
-
-def _change(database: str, subject: Subject, now: Judgement | None) -> Change:
-    kind, name = subject
-    if now is None:
-        return Change(database=database, kind=kind, subject=name, now="gone")
-    return Change(database=database, kind=kind, subject=name, now=now.state, claim=now.claim)
-
-
 def _kind_result(
-    kind: Kind,
-    trials: Sequence[ForgeTrial],
-    gained: Sequence[Change],
-    lost: Sequence[Change],
-    rounds: int,
+    kind: Kind, trials: Sequence[ForgeTrial], changes: Sequence[tuple[Change, bool]]
 ) -> KindResult:
-    states = Counter(
+    rounds = max((trial.repeat for trial in trials), default=1)
+    counts: Counter[str] = Counter(
         judgement.state
         for trial in trials
         for subject, judgement in trial.judgements.items()
         if subject.kind == kind
     )
-    return KindResult(
-        right=states["right"] / rounds,
-        wrong=states["wrong"] / rounds,
-        missed=states["missed"] / rounds,
-        gained=sum(change.times for change in gained if change.kind == kind) / rounds,
-        lost=sum(change.times for change in lost if change.kind == kind) / rounds,
-    )
+    for change, is_gain in changes:
+        counts["gained" if is_gain else "lost"] += change.times * (change.kind == kind)
+    return KindResult(**{name: count / rounds for name, count in counts.items()})
 
 
 def _scored(trial: ForgeTrial) -> ScoredTrial:
