@@ -12,7 +12,8 @@ what stages have told each other.
 another process owns, and saves the cost after each call. ``runs`` has the records, ``requests``
 what was asked (without passwords), ``receipt`` and ``receipts`` the receipt, ``stages`` the events
 of a stage, ``memory`` what later runs may find. ``proposing`` joins the logical stage to the run,
-and ``dry_run`` shows the same questions without asking.
+and ``dry_run`` shows the same questions without asking. ``evaluation`` says what models add to
+forges of databases whose truth is known.
 
 ``fluid_build.copilot.agents.critic_agent`` and its five neighbours are the documented import paths:
 a few lines each that hand on this room's names, and the only modules of ``copilot`` that import

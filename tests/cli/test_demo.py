@@ -14,9 +14,7 @@ from fluid_build.pipeline.evaluation.truth import shop_truth
 from tests.cli.running import Fluid, Outcome
 from tests.folders import artifacts_of
 
-TRUE_KEYS = {
-    name: list(table.primary_key or ()) for name, table in shop_truth().tables.items()
-}
+TRUE_KEYS = {name: list(table.primary_key or ()) for name, table in shop_truth().tables.items()}
 TRUE_RELATIONSHIPS = {
     f"{key.from_table}.{key.from_columns[0]}": f"{key.to_table}.{key.to_columns[0]}"
     for key in shop_truth().foreign_keys
