@@ -130,7 +130,9 @@ def _judged_texts(
         if isinstance(each, TrueDescription) and not each.telling_words:
             continue
         text = said.get(_place(each.table, each.column)) or each.unsaid
-        state: State = "right" if each.fits(text) else "missed" if text == each.unsaid else "wrong"
+        # Other words may be right as well, so a description that isn't recognised isn't false.
+        is_false = isinstance(each, TrueName) and text != each.unsaid
+        state: State = "right" if each.fits(text) else "wrong" if is_false else "missed"
         subject = each.table if each.column is None else f"{each.table}.{each.column}"
         yield Subject(kind, subject), Judgement(state, clip(text, _MOST_QUOTED))
 

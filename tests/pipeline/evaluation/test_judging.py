@@ -134,7 +134,7 @@ def test_names_and_descriptions_are_those_of_accepted_decisions() -> None:
         "names b": "right",
         "names c": "wrong",
         "descriptions a": "right",
-        "descriptions b": "wrong",
+        "descriptions b": "missed",
     }
     assert states(forged(), truth)["names a.cat_id"] == "missed"
     assert states(forged(), truth)["descriptions a"] == "missed"
