@@ -223,6 +223,8 @@ def test_the_page_is_one_file_and_shows_every_change(
     for model in document["models"][1:]:
         for change in (*model["gained"], *model["lost"], {"subject": model["name"]}):
             assert html.escape(change["subject"]) in page
+    # Nobody but a reader can judge a description in other words.
+    assert "Long wooden sticks." in page
 
 
 def test_the_table_has_a_row_for_each_model(
@@ -286,8 +288,10 @@ def test_a_folder_that_a_person_decided_on_is_forged_without_those_decisions(
     )
     forge = ("forge", "data-model", "from-source", "--uri", data, "--deterministic", "-o")
     assert fluid(*forge, tmp_path / "mine").code == 0
+    assert fluid(*forge, tmp_path / "undecided").code == 0
     files = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*") if path.is_file()}
     done = fluid(*command(server, "good"), "--databases", tmp_path, "--json")
+    assert f"{tmp_path / 'undecided'} is left out" in done.err
     plain, good = by_name(json.loads(done.out)).values()
     assert plain["kinds"]["references"]["missed"] == plain["kinds"]["descriptions"]["missed"] == 1
     assert subjects(good["gained"]) == [
@@ -295,6 +299,19 @@ def test_a_folder_that_a_person_decided_on_is_forged_without_those_decisions(
         ("references", CHAIR, "right", 1),
     ]
     assert files == {path: path.read_bytes() for path in files}
+
+
+def test_a_folder_does_not_choose_what_is_read(
+    fluid: Fluid, server: LoopbackServer, office: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "far"
+    forge = ("forge", "data-model", "from-source", "--uri", office / "office" / "data.duckdb")
+    assert fluid(*forge, "-o", folder, "--deterministic").code == 0
+    decided = fluid("decide", folder, "describe", "staff", "A person employed here.")
+    assert decided.code == 0, decided.err
+    done = fluid(*command(server, "good"), "--databases", folder, "--json")
+    assert (done.code, json.loads(done.out)["error"]) == (2, "NotTrustedError")
+    assert "--uri" not in done.err
 
 
 def test_no_forge_is_recorded_or_remembered(

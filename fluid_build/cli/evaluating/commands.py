@@ -173,8 +173,10 @@ def _page(result: EvaluationResult) -> str:
             "model": model,
             "proposals": proposals_label(model),
             "shares": share_lines(model),
-            "gained": [change_label(change) for change in model.gained],
-            "lost": [change_label(change) for change in model.lost],
+            **{
+                name: [change_label(change) for change in getattr(model, name)]
+                for name in ("gained", "lost", "in_other_words")
+            },
         }
         for model in result.models
     ]

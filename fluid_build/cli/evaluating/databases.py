@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fluid_build.cli import messages
 from fluid_build.cli.reading.folder_sources import folder_requests, source_places
 from fluid_build.decisions.files import DECISIONS_FILE, recorded_decisions
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.demo import build_shop
-from fluid_build.errors import NotTrustedError, UsageError
+from fluid_build.errors import NotTrustedError, SourceError, UsageError
 from fluid_build.pipeline.evaluation.evaluating import Database
 from fluid_build.pipeline.evaluation.truth import (
     TRUTH_FILE,
@@ -42,17 +44,15 @@ def databases_in(folders: Sequence[Path]) -> tuple[Database, ...]:
     """
     databases: dict[str, Database] = {}
     for folder in folders:
-        places = [each for each in (folder, *_below(folder)) if _is_database(each)]
-        if not places:
+        found = [known for place in (folder, *_below(folder)) for known in _databases_of(place)]
+        if not found:
             raise UsageError(f"{folder} has no database whose truth is known.", hint=_KINDS)
-        for place in places:
-            name = place.resolve().name
-            if name in databases:
+        for database in found:
+            if databases.setdefault(database.name, database) is not database:
                 raise UsageError(
-                    f"Two databases are called {name!r}.", hint="Rename one of the folders."
+                    f"Two databases are called {database.name!r}.",
+                    hint="Rename one of the folders.",
                 )
-            has_file = (place / TRUTH_FILE).is_file()
-            databases[name] = _with_file(place) if has_file else _decided(place)
     return tuple(databases.values())
 
 
@@ -62,9 +62,17 @@ def _below(folder: Path) -> Iterator[Path]:
     yield from (path for path in sorted(folder.iterdir()) if path.is_dir())
 
 
-def _is_database(folder: Path) -> bool:
-    forged = (folder / MANIFEST_FILE, folder / DECISIONS_FILE)
-    return (folder / TRUTH_FILE).is_file() or all(path.is_file() for path in forged)
+def _databases_of(folder: Path) -> Iterator[Database]:
+    """Yield the database that a folder is, if its truth is known."""
+    if (folder / TRUTH_FILE).is_file():
+        yield _with_file(folder)
+    elif (folder / MANIFEST_FILE).is_file():
+        decisions = recorded_decisions(folder).decisions
+        truth = decided_truth(decisions)
+        if truth == Truth(is_whole=False):
+            messages.tell(f"{folder} is left out: you have decided on no key, reference or text.")
+        else:
+            yield _decided(folder, truth, undecided(decisions))
 
 
 def _with_file(folder: Path) -> Database:
@@ -77,28 +85,20 @@ def _with_file(folder: Path) -> Database:
     return Database(folder.resolve().name, truth, (SourceRequest(locate(str(data[0]))),))
 
 
-def _decided(folder: Path) -> Database:
+def _decided(folder: Path, truth: Truth, followed: Sequence[AnyDecision]) -> Database:
     """Return a forged folder as a database whose truth is what a person has decided."""
-    decisions = recorded_decisions(folder).decisions
-    truth = decided_truth(decisions)
-    if truth == Truth(is_whole=False):
-        raise UsageError(
-            f"No decision of a person in {folder} is about a key, a reference, a name or a"
-            " description.",
-            hint="Answer what `fluid review` asks, or leave the folder out.",
-        )
     head = read_folder_head(folder)
     try:
         places = source_places(head, {}, ())
-    except NotTrustedError as error:
-        raise NotTrustedError(
-            error.message,
-            hint="On a terminal you're asked. Elsewhere, put the data next to the folder.",
-        ) from None
+    except (NotTrustedError, SourceError) as error:
+        # There is no --uri: several folders may be evaluated.
+        error.hint = "On a terminal you're asked; or forge the folder again where its data is now."
+        error.command = None
+        raise
     return Database(
         folder.resolve().name,
         truth,
         tuple(folder_requests(head, places)),
-        undecided(decisions),
+        tuple(followed),
         head.manifest.technique,
     )

@@ -15,6 +15,7 @@ from fluid_build.pipeline.evaluation.judging import (
     Judgement,
     Judgements,
     Kind,
+    Subject,
     is_true,
     share_right,
 )
@@ -84,13 +85,15 @@ class ModelResult(_Frozen):
     ``refused_truths`` are true all the same. ``let_in`` are false claims that were accepted, as
     nothing contradicts them. ``asked`` wait for a person. ``seconds`` are those of a forge, and
     ``model_seconds`` those of them that the model takes. ``differences`` are those of the shares
-    of right claims, over the databases.
+    of right claims, over the databases. ``in_other_words`` are descriptions that say something else
+    than the truth does, which may be as good.
     """
 
     name: str
     kinds: Mapping[Kind, KindResult]
     gained: tuple[Change, ...] = ()
     lost: tuple[Change, ...] = ()
+    in_other_words: tuple[Change, ...] = ()
     proposed: int = 0
     accepted: int = 0
     asked: int = 0
@@ -140,6 +143,7 @@ def result_of(name: str, trials: Sequence[ForgeTrial], plain: Sequence[ForgeTria
         kinds={kind: _kind_result(kind, trials, changes) for kind in KINDS},
         gained=tuple(change for change, is_gain in changes if is_gain),
         lost=tuple(change for change, is_gain in changes if not is_gain),
+        in_other_words=_in_other_words(trials),
         proposed=became.total(),
         accepted=became["accepted"],
         asked=became["asked"],
@@ -184,19 +188,32 @@ def _changes(
             now = trial.judgements.get(subject, _GONE)
             step = _RANKS[now.state] - _RANKS[old.get(subject, _GONE).state]
             if step:
-                state = "gone" if now is _GONE else now.state
-                change = Change(
-                    database=trial.database,
-                    kind=subject.kind,
-                    subject=subject.name,
-                    now=state,
-                    claim=now.claim,
-                )
-                changes[change, step > 0] += 1
+                changes[_change(trial, subject, now), step > 0] += 1
     return [
         (change.model_copy(update={"times": times}), is_gain)
         for (change, is_gain), times in changes.items()
     ]
+
+
+def _in_other_words(trials: Sequence[ForgeTrial]) -> tuple[Change, ...]:
+    """Return the descriptions that aren't recognised, each once: a reader has to judge them."""
+    unrecognised = (
+        _change(trial, subject, judgement)
+        for trial in trials
+        for subject, judgement in trial.judgements.items()
+        if subject.kind == "descriptions" and judgement.state == "missed" and judgement.claim
+    )
+    return tuple(dict.fromkeys(unrecognised))
+
+
+def _change(trial: ForgeTrial, subject: Subject, now: Judgement) -> Change:
+    return Change(
+        database=trial.database,
+        kind=subject.kind,
+        subject=subject.name,
+        now="gone" if now is _GONE else now.state,
+        claim=now.claim,
+    )
 
 
 def _mean(seconds: Sequence[float]) -> float:
