@@ -348,6 +348,16 @@ def _commands_on_runs() -> Iterator[TyperCommand | TyperGroup]:
             "runs:remove",
             "Remove the record of a run and what is saved to resume it; its files stay.",
         ),
+        LazyCommand(
+            "approvals",
+            "approvals:list_approvals",
+            "List the calls of agents that wait for a person, the oldest first.",
+        ),
+        LazyCommand(
+            "answer",
+            "approvals:answer",
+            "Approve or deny a call that waits; the program that resumes the run follows it.",
+        ),
     )
     yield LazyCommand(
         "eval",

@@ -282,15 +282,19 @@ class RunLimitError(AgentExecutionError):
 
 
 class ApprovalRequiredError(AgentExecutionError):
-    """Calls of tools that wait for a person: ``pending``."""
+    """Calls of tools that wait for a person: ``pending``.
 
-    def __init__(self, pending: Sequence[ToolCall]) -> None:
+    ``waits`` says whether what raised it is saved inside another run, which then waits too.
+    """
+
+    def __init__(self, pending: Sequence[ToolCall], *, waits: bool = False) -> None:
         names = ", ".join(call.name for call in pending)
         super().__init__(
             f"A person has to approve calls of {names} first.",
             hint="Resume the run with approvals.",
         )
         self.pending = tuple(pending)
+        self.waits = waits
 
 
 class ProviderMismatchError(AgentExecutionError):

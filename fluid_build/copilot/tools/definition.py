@@ -144,6 +144,13 @@ class Tool(ABC):
     def checked_call(self) -> CheckedCall:
         """Return the function that ``run`` calls."""
 
+    @abstractmethod
+    def check_arguments(self, arguments: Arguments) -> Mapping[str, object]:
+        """Return the arguments as the function gets them, with the defaults of a signature.
+
+        Raises ``ToolValidationError`` for arguments that don't fit.
+        """
+
     def run(
         self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
     ) -> object:
@@ -238,6 +245,19 @@ class ForgeTool(Tool, Generic[P, R_co]):
 
         return checked_call
 
+    def check_arguments(self, arguments: Arguments) -> Mapping[str, object]:
+        """Return the arguments as the function gets them; raise ``ToolValidationError``."""
+        if self._is_partly_open:
+            self._refuse_extra(arguments)
+        extra: Literal["forbid"] | None = None if self._is_partly_open else "forbid"
+        validator = self.args_schema.__pydantic_validator__
+        try:
+            if isinstance(arguments, TEXT):
+                return dict(validator.validate_json(arguments, extra=extra))
+            return dict(validator.validate_python(arguments, extra=extra))
+        except ValidationError as error:
+            raise refusal(self.name, arguments, pydantic_faults(error)) from None
+
     @functools.cached_property
     def _is_partly_open(self) -> bool:
         """Return whether Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
@@ -279,6 +299,10 @@ class _SchemaCheckedTool(Tool):
     def checked_call(self) -> CheckedCall:
         """Return the function that ``run`` calls."""
         return self._call
+
+    def check_arguments(self, arguments: Arguments) -> Mapping[str, object]:
+        """Return the arguments as an object; raise ``ToolValidationError``."""
+        return _checked_object(self.name, self._input_schema, arguments)
 
     @abstractmethod
     def _call(

@@ -17,7 +17,12 @@ from typing import Protocol, TypeAlias
 
 from pydantic_core import to_json
 
-from fluid_build.copilot.errors import ToolResultError, ToolValidationError, UnknownTool
+from fluid_build.copilot.errors import (
+    ApprovalRequiredError,
+    ToolResultError,
+    ToolValidationError,
+    UnknownTool,
+)
 from fluid_build.copilot.events import get_event_bus
 from fluid_build.copilot.tools.calls import Arguments, CallContext, ForgeToolResult
 from fluid_build.copilot.tools.metrics import (
@@ -86,7 +91,10 @@ def compile_execution(tool: ExecutableTool) -> Execute:
             if hasattr(value, "__await__"):  # half the time of isinstance
                 value = _wait_for(value)
             return _succeeded(collector, execution, value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
+        except (Exception, SystemExit) as error:
+            if isinstance(error, ApprovalRequiredError) and error.waits:
+                _record_failure(collector, execution, error)
+                raise
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)
@@ -117,7 +125,10 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
             if hasattr(value, "__await__"):
                 value = await value
             return _succeeded(collector, execution, value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
+        except (Exception, SystemExit) as error:
+            if isinstance(error, ApprovalRequiredError) and error.waits:
+                _record_failure(collector, execution, error)
+                raise
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)

@@ -1,6 +1,7 @@
 """Agents: a model that calls tools until it has a typed answer, checkpointed turn by turn."""
 
 from fluid_build.copilot.agents.agent.agent import DEFAULT_MAX_CORRECTIONS, DEFAULT_MAX_TURNS, Agent
+from fluid_build.copilot.agents.agent.call_rules import CallRule, allow, ask, deny
 from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
     CorrectionEvent,
@@ -8,7 +9,14 @@ from fluid_build.copilot.agents.agent.events import (
     ToolFinishedEvent,
     ToolStartedEvent,
 )
-from fluid_build.copilot.agents.agent.results import AgentResult, Denied
+from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.agents.composite.approvals import (
+    Approved,
+    Denied,
+    PendingApproval,
+    answer_approval,
+    pending_approvals,
+)
 from fluid_build.copilot.errors import ApprovalRequiredError, TurnLimitError
 
 __all__ = [
@@ -18,10 +26,18 @@ __all__ = [
     "AgentEvent",
     "AgentResult",
     "ApprovalRequiredError",
+    "Approved",
+    "CallRule",
     "CorrectionEvent",
     "Denied",
+    "PendingApproval",
     "ResultEvent",
     "ToolFinishedEvent",
     "ToolStartedEvent",
     "TurnLimitError",
+    "allow",
+    "answer_approval",
+    "ask",
+    "deny",
+    "pending_approvals",
 ]

@@ -14,6 +14,7 @@ from typing import Any, Generic, Unpack, cast, overload
 
 from typing_extensions import TypeVar
 
+from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
 from fluid_build.copilot.agents.agent.jobs import (
     Job,
@@ -27,11 +28,7 @@ from fluid_build.copilot.agents.agent.loop import AgentLoop, RunLimits, RunProgr
 from fluid_build.copilot.agents.agent.model import ModelSource, find_model
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
-from fluid_build.copilot.agents.agent.results import (
-    AgentResult,
-    Approvals,
-    RunStatus,
-)
+from fluid_build.copilot.agents.agent.results import AgentResult, RunStatus
 from fluid_build.copilot.agents.agent.settings import AgentSettings, Prompt
 from fluid_build.copilot.agents.agent.streams import (
     read_blocking,
@@ -46,7 +43,13 @@ from fluid_build.copilot.agents.composite import (
     resume,
     run,
 )
+from fluid_build.copilot.agents.composite.approvals import Approvals
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
+from fluid_build.copilot.agents.composite.nested import (
+    nested_only,
+    nested_run,
+    without_nested,
+)
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
@@ -86,7 +89,8 @@ class Agent(Generic[DepsT, OutputT]):
     ``model`` is ``"provider:model"``, an ``LlmConfig``, a ``StageSession`` (answers are cached in
     its store) or a client; without it, the configured one. ``client`` sends the requests of a model
     that is named. ``tools`` are tools, plain functions, names of registered tools, or a
-    ``Toolbox``; ``deps`` goes to those that ask for it. ``name`` is what its costs are counted
+    ``Toolbox``; ``deps`` goes to those that ask for it. The first of the ``rules`` that a call fits
+    decides whether it's made (``allow``, ``ask``, ``deny``). ``name`` is what its costs are counted
     under, ``extra`` is added to each request in the provider's own format. An agent holds no state
     of its runs, which may be parallel. Raises ``UsageError`` where no model is known.
     """
@@ -138,6 +142,7 @@ class Agent(Generic[DepsT, OutputT]):
         extra: JsonObject = MappingProxyType({}),
         workspace_root: Path | str | None = None,
         summarizer: Summarizer | None = None,
+        rules: Sequence[CallRule] = (),
     ) -> None:
         if not isinstance(instructions, str):
             raise UsageError(
@@ -160,6 +165,7 @@ class Agent(Generic[DepsT, OutputT]):
         )
         self._workspace_root = workspace_root
         self._summarizer = summarizer
+        self._rules = tuple(rules)
         config = self._model.config
         self._prompt = LlmPrompt(
             model=config.model,
@@ -260,10 +266,10 @@ class Agent(Generic[DepsT, OutputT]):
 
         ``run`` is its id (in ``store``, or the session's), its checkpoint, or a result, which needs
         no store. Such a result isn't used up: resuming it twice calls its tools twice.
-        ``approvals`` has the decision about each pending call: True, False or ``Denied``.
-        Raises what ``run`` raises, ``RunNotFoundError``, ``RunOwnedError``, or
-        ``StaleCheckpointError`` if instructions, tools or output have changed and that wasn't
-        accepted.
+        ``approvals`` has the decision about each pending call: True, False, ``Approved`` with
+        other arguments, or ``Denied``; by default those that ``answer_approval`` recorded. Raises
+        what ``run`` raises, ``RunNotFoundError``, ``RunOwnedError``, or ``StaleCheckpointError`` if
+        instructions, tools or output have changed and that wasn't accepted.
         """
         job = resumed_job(self._find_run(run, store), approvals, deps, accept_changed_code, True)
         return await self._run(job)
@@ -284,15 +290,16 @@ class Agent(Generic[DepsT, OutputT]):
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
         """Answer ``args["prompt"]`` for a composite that delegates to this agent.
 
-        ``args["deps"]`` replaces the agent's own dependencies. Raises ``ApprovalRequiredError``
-        where a call needs a person: a delegation can't wait for one.
+        ``args["deps"]`` replaces the agent's own dependencies. Where a call needs a person, a saved
+        run waits for one, and any other fails with ``ApprovalRequiredError``.
         """
         if "prompt" not in args:
             raise UsageError(
                 f"A delegation to {self.name!r} has no prompt.",
                 hint='Return {"prompt": ...} from its args_builder.',
             )
-        return _answer_of(await self.run(args["prompt"], deps=args.get("deps")))
+        job = new_job(args["prompt"], (), None, args.get("deps"), True)
+        return (await self._run_inside(None, job)).output
 
     async def get_completion(
         self,
@@ -306,12 +313,13 @@ class Agent(Generic[DepsT, OutputT]):
 
         The turn may call tools. ``model``, ``toolbox`` and ``response_format`` are those of a step,
         instead of this agent's own; a model's name alone is of the same provider. Raises what
-        ``run`` raises, and ``ApprovalRequiredError``: a step can't wait for a person.
+        ``run`` raises, and ``ApprovalRequiredError``: a step that isn't saved can't wait for a
+        person.
         """
         agent = self._for_step(model, toolbox, response_format)
         start = Composite(messages=check_messages(messages))
-        result = await agent._run(Job(start, None, None, is_loop_shared=True))
-        return Completion(_answer_of(result), result.messages)
+        result = await agent._run_inside(None, Job(start, None, None, is_loop_shared=True))
+        return Completion(result.output, result.messages)
 
     def _for_step(
         self, model: object, toolbox: object, response_format: JsonObject | None
@@ -339,13 +347,15 @@ class Agent(Generic[DepsT, OutputT]):
         self, *, name: str | None = None, description: str | None = None
     ) -> ForgeTool[..., Awaitable[OutputT]]:
         """Return a tool by which another agent asks this one, with this one's dependencies."""
+        tool_name = name or self.name
 
         async def ask(prompt: str) -> OutputT:
-            return _answer_of(await self.run(prompt))
+            job = new_job(prompt, (), None, self.deps, True)
+            return (await self._run_inside(tool_name, job)).output
 
         return ForgeTool(
             ask,
-            name=name or self.name,
+            name=tool_name,
             description=description or self.instructions.partition("\n")[0],
         )
 
@@ -361,6 +371,25 @@ class Agent(Generic[DepsT, OutputT]):
             refuse_second_store(store, None)
         return run
 
+    async def _run_inside(self, name: str | None, job: Job[DepsT]) -> AgentResult[OutputT]:
+        """Run the agent for a step or a tool of another run: saved, where that is.
+
+        Raises ``ApprovalRequiredError`` where a call waits for a person.
+        """
+        with nested_run(name, list(job.start.messages)) as nested:
+            if nested is not None:
+                job = replace(
+                    job,
+                    checkpoint=nested.checkpoint,
+                    is_resumed=nested.is_resumed,
+                    approvals=nested.approvals,
+                    accept_changed_code=nested.accept_changed_code,
+                )
+            result = await self._run(job)
+            if result.pending:
+                raise ApprovalRequiredError(result.pending)
+            return result
+
     async def _run(
         self, job: Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
     ) -> AgentResult[OutputT]:
@@ -374,6 +403,7 @@ class Agent(Generic[DepsT, OutputT]):
                     {},
                     checkpoint=job.checkpoint,
                     accept_changed_code=job.accept_changed_code,
+                    approvals=nested_only(job.approvals or {}),
                 )
             else:
                 end = await run(loop, {}, checkpoint=job.checkpoint)
@@ -395,15 +425,17 @@ class Agent(Generic[DepsT, OutputT]):
             summarizer=self._summarizer,
             emit=emit,
         )
+        approvals = job.approvals or {}
         tools = ToolRunner(
             self.toolbox,
             agent_id=self.name,
             run_id=None if job.checkpoint is None else job.checkpoint.run_id,
             deps=deps,
             workspace_root=self._workspace_root,
-            approvals=job.approvals or {},
+            approvals=approvals if job.checkpoint is None else without_nested(approvals),
             is_loop_shared=job.is_loop_shared,
             emit=emit,
+            rules=self._rules,
         )
         return AgentLoop(
             self.name,
@@ -458,9 +490,3 @@ def _result_of(
         end.state,
         checkpoint,
     )
-
-
-def _answer_of(result: AgentResult[OutputT]) -> OutputT:
-    if result.pending:
-        raise ApprovalRequiredError(result.pending)
-    return result.output

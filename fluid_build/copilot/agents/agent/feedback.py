@@ -17,6 +17,9 @@ from fluid_build.json_types import JsonValue
 APPROVAL_DENIED = "ApprovalDenied"
 """The class of error that the model sees for a call that a person declined."""
 
+CALL_DENIED = "CallDenied"
+"""The class of error that the model sees for a call that a rule of the program forbids."""
+
 CALL_NOT_MADE = "CallNotMade"
 """The class of error that the model sees for a call over the limit of its turn, which says all."""
 
@@ -60,6 +63,10 @@ _GUIDANCE = {
     APPROVAL_DENIED: (
         "A person declined this call, and it didn't run. Don't repeat it: reach the goal in "
         "another way, or say what you can't do."
+    ),
+    CALL_DENIED: (
+        "A rule forbids this call, and it didn't run. Don't repeat it: reach the goal in another "
+        "way, or say what you can't do."
     ),
 }
 _OTHER_FAILURE = (

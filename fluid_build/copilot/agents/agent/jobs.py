@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fluid_build.copilot.agents.agent.results import AgentResult, Approvals, check_approvals
+from fluid_build.copilot.agents.agent.results import AgentResult
 from fluid_build.copilot.agents.agent.settings import Prompt
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.agents.composite import Checkpoint, Composite
+from fluid_build.copilot.agents.composite.approvals import (
+    ApprovalDesk,
+    Approvals,
+    check_approvals,
+)
 from fluid_build.copilot.message_checks import check_messages, user_message
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
@@ -55,12 +60,17 @@ def resumed_job(
     accept_changed_code: bool,
     is_loop_shared: bool,
 ) -> Job[DepsT]:
-    """Return the rest of a run. Raises ``UsageError`` for approvals that aren't decisions."""
-    check_approvals({} if approvals is None else approvals)
+    """Return the rest of a run, with the answers in its store where there are no ``approvals``.
+
+    Raises ``UsageError`` for approvals that aren't decisions.
+    """
     if isinstance(run, AgentResult):
         start, checkpoint = run._state, run._checkpoint
     else:
         start, checkpoint = Composite(), run
+    if approvals is None and checkpoint is not None:
+        approvals = ApprovalDesk(checkpoint).answers()
+    check_approvals({} if approvals is None else approvals)
     return Job(
         start,
         checkpoint,

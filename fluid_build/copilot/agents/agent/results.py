@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
@@ -11,7 +11,6 @@ from fluid_build.copilot.agents.composite.state import Composite
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.messages import Message, ToolCall
-from fluid_build.errors import UsageError
 
 if TYPE_CHECKING:
     from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
@@ -20,29 +19,6 @@ OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 RunStatus: TypeAlias = Literal["complete", "needs_approval", "stopped"]
 """How a run ended: with an answer, at a call that a person has to approve, or by an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """A person's refusal of a call. The model is told the reason."""
-
-    reason: str = ""
-
-
-Approvals: TypeAlias = Mapping[str, bool | Denied]
-"""The decision about each pending call, by its id; False declines without a reason."""
-
-
-def check_approvals(approvals: object) -> None:
-    """Raise ``UsageError`` unless these are decisions by the ids of calls."""
-    decisions = list(approvals.values()) if isinstance(approvals, Mapping) else [approvals]
-    if not isinstance(approvals, Mapping) or not all(
-        isinstance(decision, bool | Denied) for decision in decisions
-    ):
-        raise UsageError(
-            "The approvals aren't decisions about calls.",
-            hint="Write True, False or Denied for each call's id: approvals={call.id: True}.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

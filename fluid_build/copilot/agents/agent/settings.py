@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
+from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.tools.toolbox import Tools
@@ -36,3 +37,4 @@ class AgentSettings(TypedDict, total=False):
     extra: JsonObject
     workspace_root: Path | str | None
     summarizer: Summarizer | None
+    rules: Sequence[CallRule]

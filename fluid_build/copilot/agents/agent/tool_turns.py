@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fluid_build.copilot.agents.agent.call_rules import CallRule, allow, rule_for
 from fluid_build.copilot.agents.agent.events import (
     LoopEvent,
     ToolFinishedEvent,
@@ -18,13 +19,19 @@ from fluid_build.copilot.agents.agent.events import (
 )
 from fluid_build.copilot.agents.agent.feedback import (
     APPROVAL_DENIED,
+    CALL_DENIED,
     CALL_NOT_MADE,
     error_class,
     tool_guidance,
 )
-from fluid_build.copilot.agents.agent.results import Approvals, Denied
+from fluid_build.copilot.agents.composite.approvals import (
+    Approvals,
+    Approved,
+    Decision,
+    Denied,
+)
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
-from fluid_build.copilot.errors import ApprovalRequiredError
+from fluid_build.copilot.errors import ApprovalRequiredError, ToolValidationError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
 from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
@@ -32,6 +39,10 @@ from fluid_build.copilot.tools.dispatch import tool_result_text
 from fluid_build.copilot.tools.metrics import MAX_NAME_CHARS
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
+
+_NO_RULE = allow("*")
+
+_CHANGED = "A person approved this call with other arguments, and it ran with these."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +76,10 @@ class ToolRunner:
         approvals: Approvals,
         is_loop_shared: bool,
         emit: Callable[[LoopEvent], object] | None,
+        rules: Sequence[CallRule] = (),
     ) -> None:
         self._toolbox = toolbox
+        self._rules = rules
         self._agent_id = agent_id
         self._run_id = run_id
         self._deps = deps
@@ -84,7 +97,7 @@ class ToolRunner:
         """
         approvals = self._approvals_for(turn, number)
         batch = self._next_batch(turn, approvals)
-        decisions = [approvals.get(call.id, True) for call in batch]
+        decisions = [self._decision(call, approvals) for call in batch]
         if len(batch) == 1:
             return [await self._run(batch[0], decisions[0], self._is_loop_shared)]
         async with open_task_group() as group:
@@ -109,13 +122,35 @@ class ToolRunner:
         if self._first_turn is None:
             self._first_turn = number
             _check_ids(self._approvals, turn)
+            for call in turn.calls:
+                decision = self._approvals.get(call.id)
+                if isinstance(decision, Approved):
+                    self._check_change(call, decision)
         return self._approvals if number == self._first_turn else {}
+
+    def _check_change(self, call: ToolCall, decision: Approved) -> None:
+        """Raise ``UsageError`` for changed arguments that the tool or a rule refuses."""
+        tool, reason = self._toolbox.find(call.name), "there is no such tool"
+        if tool is not None:
+            try:
+                tool.check_arguments(decision.arguments)
+            except ToolValidationError as error:
+                reason = error.reason or error.message
+            else:
+                rule = rule_for(self._rules, tool, decision.arguments)
+                if rule.verdict != "deny":
+                    return
+                reason = rule.reason or "a rule denies it"
+        raise UsageError(
+            f"The call {call.id!r} can't be made with those arguments: {reason}.",
+            hint="Approve it with arguments that fit, or deny it.",
+        )
 
     def _next_batch(self, turn: CallTurn, approvals: Approvals) -> Sequence[ToolCall]:
         undecided = [
             call
             for call in turn.open_calls
-            if self._requires_approval(call) and call.id not in approvals
+            if call.id not in approvals and self._rule(call).verdict == "ask"
         ]
         first, *following = turn.open_calls
         if first in undecided:
@@ -125,26 +160,38 @@ class ToolRunner:
             batch += itertools.takewhile(self._runs_in_parallel, following)
         return batch
 
-    def _requires_approval(self, call: ToolCall) -> bool:
+    def _rule(self, call: ToolCall) -> CallRule:
         tool = self._toolbox.find(call.name)
-        return tool is not None and tool.requires_approval
+        if tool is None:  # the call is refused without a rule
+            return _NO_RULE
+        return rule_for(self._rules, tool, _arguments(call))
 
     def _runs_in_parallel(self, call: ToolCall) -> bool:
         tool = self._toolbox.find(call.name)
-        return tool is not None and tool.read_only and not tool.requires_approval
+        return tool is not None and tool.read_only and self._rule(call).verdict == "allow"
 
-    async def _run(self, call: ToolCall, decision: bool | Denied, threads: bool) -> ToolResult:
+    def _decision(self, call: ToolCall, approvals: Approvals) -> Decision | CallRule:
+        """Return what was decided about a call: by a rule that denies it, or else by a person."""
+        rule = self._rule(call)
+        return rule if rule.verdict == "deny" else approvals.get(call.id, True)
+
+    async def _run(
+        self, call: ToolCall, decision: Decision | CallRule, threads: bool
+    ) -> ToolResult:
+        made = call
+        if isinstance(decision, Approved):
+            made = replace(call, arguments=dict(decision.arguments))
         if self._emit is not None:
-            self._emit(ToolStartedEvent(call))
-        if decision is True:
+            self._emit(ToolStartedEvent(made))
+        if decision is True or made is not call:
             with _operation_of(call) as operation:
-                outcome = await self._dispatch(call, threads)
+                outcome = await self._dispatch(made, threads)
                 operation.outcome["error_type"] = outcome.error_type
-            result = _as_result(call, outcome)
+            result = _as_result(made, outcome, is_changed=made is not call)
         else:
-            result = _declined(call, decision if isinstance(decision, Denied) else Denied())
+            result = _declined(call, decision)
         if self._emit is not None:
-            self._emit(ToolFinishedEvent(call, result))
+            self._emit(ToolFinishedEvent(made, result))
         return result
 
     async def _dispatch(self, call: ToolCall, threads: bool) -> ForgeToolResult:
@@ -201,9 +248,11 @@ def _arguments(call: ToolCall) -> Arguments:
     return raw if len(call.arguments) == 1 and isinstance(raw, str) else call.arguments
 
 
-def _as_result(call: ToolCall, outcome: ForgeToolResult) -> ToolResult:
+def _as_result(call: ToolCall, outcome: ForgeToolResult, *, is_changed: bool) -> ToolResult:
     value = outcome.for_model()
     is_error = not outcome.ok or error_class(value) is not None
+    if is_changed and not is_error:
+        value = {"note": _CHANGED, "arguments": call.arguments, "result": value}
     return ToolResult(call.id, tool_result_text(value), call.name, is_error)
 
 
@@ -214,7 +263,12 @@ def not_made(call: ToolCall, most: int) -> ToolResult:
     return ToolResult(call.id, content, call.name, is_error=True)
 
 
-def _declined(call: ToolCall, decision: Denied) -> ToolResult:
-    message = decision.reason or "A person declined this call."
-    content = tool_result_text({"error": APPROVAL_DENIED, "message": message})
+def _declined(call: ToolCall, decision: Decision | CallRule) -> ToolResult:
+    """Return the result of a call that a rule or a person declined."""
+    if isinstance(decision, CallRule):
+        error, message = CALL_DENIED, decision.reason or "A rule denies this call."
+    else:
+        reason = decision.reason if isinstance(decision, Denied) else ""
+        error, message = APPROVAL_DENIED, reason or "A person declined this call."
+    content = tool_result_text({"error": error, "message": message})
     return ToolResult(call.id, content, call.name, is_error=True)

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 from fluid_build.copilot.agents.composite.code_fingerprint import code_fingerprint
 from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
 from fluid_build.copilot.agents.composite.state import Composite, Item, Step
-from fluid_build.copilot.errors import AgentExecutionError
+from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonValue
 
 
@@ -53,6 +54,11 @@ class CompositeResult:
     response: Any
     error: object
     state: Composite
+
+    @property
+    def pending(self) -> tuple[ToolCall, ...]:
+        """Return the calls that wait for a person, of a saved run that stopped at them."""
+        return self.error.pending if isinstance(self.error, ApprovalRequiredError) else ()
 
 
 def unwrapped(result: CompositeResult, name: str) -> Any:

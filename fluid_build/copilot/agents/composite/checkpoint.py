@@ -8,9 +8,10 @@ resumed on request.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NotRequired, TypedDict
 
@@ -41,6 +42,9 @@ _LONGEST_TAIL = 3
 _LONGEST_FRONT = 16
 """Up to so many steps that were pushed to a queue's front are saved with each head."""
 
+
+_INSIDE = "/inside"
+"""The end of the namespace of runs inside runs."""
 
 _FORMAT = 3
 """The number of this format. In the first, which had no number, notes had no models; in the second,
@@ -74,6 +78,7 @@ class _Head(TypedDict):
     error: JsonValue
     model: object
     retries: int
+    item: NotRequired[int]
 
 
 class Checkpoint:
@@ -98,11 +103,15 @@ class Checkpoint:
     ) -> None:
         if not run_id or "/" in run_id:
             raise ValueError("a run id can't be empty or have a slash")
-        self._store = store
+        self.store = store
         self.run_id = run_id
-        self._namespace = namespace
-        self._lease_seconds = lease_seconds
-        self._clock = clock
+        self.namespace = namespace
+        self.item = 0
+        """How many items of the queue are done, which is part of what is saved."""
+        self.epoch = 0
+        """The number under which this process writes; 0 until it owns the run."""
+        self.lease_seconds = lease_seconds
+        self.clock = clock
         self._prefix = ""
         self._messages = _MessageLog()
         self._secrets: tuple[str, ...] = ()
@@ -140,6 +149,7 @@ class Checkpoint:
             if not accept_changed_code:
                 self._refuse_changes(head["code"], queue)
             state = self._restored(agent, fresh, epoch, head, queue)
+            self.item = head.get("item", 0)
             if not self._claim(newest + 1, owner):
                 raise self._owned_error("another process has just taken it over")
             self.save(state, head["retries"])
@@ -155,10 +165,20 @@ class Checkpoint:
         epochs = self._epochs()
         return bool(epochs) and self._living_owner(epochs[-1]) is not None
 
+    def newest_epoch(self) -> int:
+        """Return the number under which the latest owner wrote; 0 for a run that isn't saved."""
+        return max(self._epochs(), default=0)
+
+    def without_secrets(self, record: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return a record as a message is saved: without the secrets of the environment."""
+        return without_secrets(record, self._secrets)
+
     def delete(self) -> None:
-        """Delete everything that is saved of the run."""
-        for key in self._store.keys(self._namespace, f"{self.run_id}/"):
-            self._store.delete(self._namespace, key)
+        """Delete everything that is saved of the run, the runs inside it included."""
+        inside = _namespace_inside(self.namespace), _run_inside(self)
+        for namespace, prefix in [(self.namespace, f"{self.run_id}/"), inside]:
+            for key in self.store.keys(namespace, prefix):
+                self.store.delete(namespace, key)
 
     def save(self, state: Composite, retries: int) -> None:
         """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
@@ -171,7 +191,7 @@ class Checkpoint:
             "generation": self._messages.generation,
             "chunks": self._messages.chunks,
             "tail": [self._cleaned(message) for message in tail],
-            "at": self._clock(),
+            "at": self.clock(),
             "code": self._fingerprint,
             "queue": queue,
             "internal": self._agent.dump_internal(state.internal),
@@ -180,10 +200,11 @@ class Checkpoint:
             "error": _error_for_people(state.error, self._secrets),
             "model": state.model if _is_json(state.model) else None,
             "retries": retries,
+            "item": self.item,
         }
         written["head"] = head
-        self._store.put_many(
-            self._namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
+        self.store.put_many(
+            self.namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
         )
 
     def _cleaned(self, message: Message) -> Message:
@@ -203,13 +224,14 @@ class Checkpoint:
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
     def _claim(self, epoch: int, owner: RunOwner) -> bool:
+        self.epoch = epoch
         self._prefix = f"{self.run_id}/{epoch:06d}/"
         self._messages = _MessageLog()
         self._queue = _QueueLog(self._catalogue.dump)
-        return self._store.add(self._namespace, f"{self._prefix}owner", owner.dump())
+        return self.store.add(self.namespace, f"{self._prefix}owner", owner.dump())
 
     def _epochs(self) -> list[int]:
-        keys = self._store.keys(self._namespace, f"{self.run_id}/")
+        keys = self.store.keys(self.namespace, f"{self.run_id}/")
         return sorted({int(key.split("/")[1]) for key in keys})
 
     def _latest(self) -> tuple[int, int, _Head]:
@@ -242,7 +264,7 @@ class Checkpoint:
         lives = owner.lives()
         if lives is None:
             head = self._get(epoch, "head") or {}
-            lives = self._clock() < head.get("at", 0.0) + self._lease_seconds
+            lives = self.clock() < head.get("at", 0.0) + self.lease_seconds
         return owner if lives else None
 
     def _owned_error(self, reason: str) -> RunOwnedError:
@@ -299,11 +321,44 @@ class Checkpoint:
         return chunk
 
     def _get(self, epoch: int, name: str) -> Any:
-        return self._store.get(self._namespace, f"{self.run_id}/{epoch:06d}/{name}")
+        return self.store.get(self.namespace, f"{self.run_id}/{epoch:06d}/{name}")
 
     def _forget(self, epoch: int) -> None:
-        for key in self._store.keys(self._namespace, f"{self.run_id}/{epoch:06d}/"):
-            self._store.delete(self._namespace, key)
+        for key in self.store.keys(self.namespace, f"{self.run_id}/{epoch:06d}/"):
+            self.store.delete(self.namespace, key)
+
+
+def nested_checkpoint(outer: Checkpoint, name: str) -> Checkpoint:
+    """Return the checkpoint of a run inside the current item of another run."""
+    run_id = f"{_run_inside(outer)}{outer.item}~{name}"
+    return Checkpoint(
+        outer.store,
+        run_id,
+        namespace=_namespace_inside(outer.namespace),
+        lease_seconds=outer.lease_seconds,
+        clock=outer.clock,
+    )
+
+
+def nested_names(outer: Checkpoint) -> set[str]:
+    """Return the names of the saved runs inside the current item of another run."""
+    prefix = f"{_run_inside(outer)}{outer.item}~"
+    keys = outer.store.keys(_namespace_inside(outer.namespace), prefix)
+    return {key.removeprefix(prefix).partition("/")[0] for key in keys}
+
+
+def is_nested(checkpoint: Checkpoint) -> bool:
+    """Return whether a run is inside another."""
+    return checkpoint.namespace.endswith(_INSIDE)
+
+
+def _namespace_inside(namespace: str) -> str:
+    return namespace if namespace.endswith(_INSIDE) else f"{namespace}{_INSIDE}"
+
+
+def _run_inside(outer: Checkpoint) -> str:
+    # A digest, because the id of one run may begin with that of another.
+    return f"{hashlib.sha256(outer.run_id.encode()).hexdigest()[:24]}~"
 
 
 class _MessageLog:

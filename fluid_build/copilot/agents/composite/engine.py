@@ -9,9 +9,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from fluid_build.copilot.agents.composite.approvals import (
+    ApprovalDesk,
+    Approvals,
+    check_approvals,
+)
 from fluid_build.copilot.agents.composite.behaviour import (
     Args,
     CompositeBehaviour,
@@ -22,7 +27,13 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Skip,
     unwrapped,
 )
-from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
+from fluid_build.copilot.agents.composite.checkpoint import Checkpoint, is_nested
+from fluid_build.copilot.agents.composite.nested import (
+    NestedDecisions,
+    NestedPlace,
+    nested_in,
+    nested_run,
+)
 from fluid_build.copilot.agents.composite.state import (
     Composite,
     Item,
@@ -39,8 +50,8 @@ from fluid_build.copilot.agents.composite.step_execution import (
 )
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.blocking import run_blocking
-from fluid_build.copilot.errors import AgentExecutionError
-from fluid_build.copilot.messages import Message
+from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError
+from fluid_build.copilot.messages import Message, ToolCall
 from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.recovery.schedule import RetrySchedule
 
@@ -61,15 +72,21 @@ class _Options:
     checkpoint: Checkpoint | None
     threads: bool
     sleep: Sleep = asyncio.sleep
+    accept_changed_code: bool = False
+    decisions: NestedDecisions = field(default_factory=lambda: NestedDecisions({}))
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A failed item: the step to ask about, its error, and the item to repeat."""
+    """A failed item: the step to ask about, its error, and the item to repeat.
+
+    ``waiting`` are its steps that wait for a person, whatever becomes of the others.
+    """
 
     step: Step
     error: object
     repeated: Item
+    waiting: Sequence[Step] = ()
 
 
 async def run(
@@ -115,15 +132,20 @@ async def resume(
     max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
+    approvals: Approvals | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Resume a run that was interrupted or halted, at the item that it was in.
 
-    Raises ``RunNotFoundError`` if there is none, ``RunOwnedError`` if it is still running,
-    ``StaleCheckpointError`` if the agent's code has changed and that wasn't accepted.
+    ``approvals`` has the decisions about the calls in its ``pending``; by default those that
+    ``answer_approval`` recorded. Raises ``RunNotFoundError`` if there is none, ``RunOwnedError`` if
+    it is still running, ``StaleCheckpointError`` if the agent's code has changed and that wasn't
+    accepted.
     """
-    options = _Options(max_retries, width, checkpoint, True, sleep)
-    return await _resume(impl, args, options, accept_changed_code)
+    options = _Options(
+        max_retries, width, checkpoint, True, sleep, accept_changed_code, _decisions(approvals)
+    )
+    return await _resume(impl, args, options, approvals is None)
 
 
 def resume_sync(
@@ -134,11 +156,19 @@ def resume_sync(
     max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
+    approvals: Approvals | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Resume a run and wait, as ``resume``."""
-    options = _Options(max_retries, width, checkpoint, False, sleep)
-    return run_blocking(_resume(impl, args, options, accept_changed_code))
+    options = _Options(
+        max_retries, width, checkpoint, False, sleep, accept_changed_code, _decisions(approvals)
+    )
+    return run_blocking(_resume(impl, args, options, approvals is None))
+
+
+def _decisions(approvals: Approvals | None) -> NestedDecisions:
+    check_approvals(approvals or {})
+    return NestedDecisions(approvals or {})
 
 
 async def _start(
@@ -159,7 +189,7 @@ async def _resume(
     impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Args,
     options: _Options,
-    accept_changed_code: bool,
+    uses_answers: bool,
 ) -> CompositeResult:
     agent = impl() if isinstance(impl, type) else impl
     first = agent.init(args)
@@ -167,12 +197,21 @@ async def _resume(
         return CompositeResult(False, None, first.state.error, first.state)
     assert options.checkpoint is not None
     fresh = _require_composite(first, agent, "init")
-    with options.checkpoint.take_over(agent, fresh, accept_changed_code) as (state, retries):
-        return await _drive(agent, state, retries, options)
+    checkpoint = options.checkpoint
+    if uses_answers:
+        options = replace(options, decisions=NestedDecisions(ApprovalDesk(checkpoint).answers()))
+    with checkpoint.take_over(agent, fresh, options.accept_changed_code) as (state, retries):
+        options.decisions.refuse_unknown(checkpoint)
+        return await _drive(agent, state, retries, options, is_resumed=True)
 
 
 async def _drive(
-    agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
+    agent: CompositeBehaviour,
+    state: Composite,
+    retries: int,
+    options: _Options,
+    *,
+    is_resumed: bool = False,
 ) -> CompositeResult:
     """Run the queue; ``retries`` is how often in a row its first item was repeated."""
     run_id = None if options.checkpoint is None else options.checkpoint.run_id
@@ -180,7 +219,13 @@ async def _drive(
         result = await _run_queue(agent, state, retries, options)
         if not result.ok:
             operation.fail(result.error)
-        return result
+    if options.checkpoint is not None and not is_nested(options.checkpoint):
+        desk = ApprovalDesk(options.checkpoint)
+        if result.pending:
+            desk.ask(name_of(agent), result.pending)
+        elif is_resumed:
+            desk.clear()
+    return result
 
 
 async def _run_queue(
@@ -189,12 +234,15 @@ async def _run_queue(
     while state.steps:
         item = state.steps[0]
         state = evolve(state, steps=state.steps[1:], error=None)
+        inside: dict[str, Checkpoint] = {}
         if isinstance(item, Step):
-            state, failure = await _execute_step(agent, state, item, options)
+            state, failure = await _execute_step(agent, state, item, options, inside)
         else:
-            state, failure = await _execute_group(agent, state, item, options)
+            state, failure = await _execute_group(agent, state, item, options, inside)
         if failure is None:
             retries = 0
+        elif _waits(failure.error, options):
+            return _halted(state, failure, options)
         else:
             decision = _decide(agent, state, failure)
             is_spent = options.max_retries is not None and retries >= options.max_retries
@@ -205,8 +253,13 @@ async def _run_queue(
             retries = retries + 1 if is_repeated else 0
             if is_repeated:
                 state = push_steps(state, [failure.repeated])
+            elif failure.waiting:
+                state = push_steps(state, [failure.waiting])
         if options.checkpoint is not None:
+            options.checkpoint.item += failure is None
             options.checkpoint.save(state, retries)
+            for nested in inside.values() if failure is None else ():
+                nested.delete()
         if failure is not None and retries:
             await options.sleep(_wait(failure.error, retries))
     return CompositeResult(True, state.response, None, state)
@@ -226,6 +279,27 @@ def _halted(state: Composite, failure: _Failure, options: _Options) -> Composite
     return CompositeResult(False, final.response, error, final)
 
 
+def _waits(error: object, options: _Options) -> bool:
+    """Return whether a step waits for a person; only a run that is saved can."""
+    return isinstance(error, ApprovalRequiredError) and options.checkpoint is not None
+
+
+def _waiting_calls(outcome: Outcome, options: _Options) -> Sequence[ToolCall]:
+    """Return the calls at which a branch waits for a person."""
+    error = outcome.error if isinstance(outcome, Failed) else None
+    is_saved = options.checkpoint is not None
+    return error.pending if isinstance(error, ApprovalRequiredError) and is_saved else ()
+
+
+def _place(step: Step, options: _Options, inside: dict[str, Checkpoint]) -> NestedPlace | None:
+    """Return where the runs that a step starts are saved."""
+    if options.checkpoint is None:
+        return None
+    return NestedPlace(
+        options.checkpoint, step.name, options.decisions, options.accept_changed_code, inside
+    )
+
+
 def _decide(agent: CompositeBehaviour, state: Composite, failure: _Failure) -> Decision:
     decision = agent.on_error(failure.step, failure.error, evolve(state, error=failure.error))
     if not isinstance(decision, Retry | Skip | Halt):
@@ -237,10 +311,15 @@ def _decide(agent: CompositeBehaviour, state: Composite, failure: _Failure) -> D
 
 
 async def _execute_step(
-    agent: CompositeBehaviour, state: Composite, step: Step, options: _Options
+    agent: CompositeBehaviour,
+    state: Composite,
+    step: Step,
+    options: _Options,
+    inside: dict[str, Checkpoint],
 ) -> tuple[Composite, _Failure | None]:
     state = _require_composite(agent.on_step_start(step, state), agent, "on_step_start")
-    outcome = await execute(step, state, threads=options.threads)
+    with nested_in(_place(step, options, inside)):
+        outcome = await execute(step, state, threads=options.threads)
     if isinstance(outcome, Failed):
         return state, _Failure(step, outcome.error, step)
     history = state.messages if outcome.rewritten is None else outcome.rewritten
@@ -254,40 +333,55 @@ async def _execute_step(
 
 
 async def _execute_group(
-    agent: CompositeBehaviour, state: Composite, steps: Sequence[Step], options: _Options
+    agent: CompositeBehaviour,
+    state: Composite,
+    steps: Sequence[Step],
+    options: _Options,
+    inside: dict[str, Checkpoint],
 ) -> tuple[Composite, _Failure | None]:
     for step in steps:
         if not isinstance(step, Step):
             raise TypeError(f"a group must hold steps, not {type(step).__name__}")
     for step in steps:
         state = _require_composite(agent.on_step_start(step, state), agent, "on_step_start")
-    outcomes = await _execute_in_parallel(steps, state, options.width)
+    outcomes = await _execute_in_parallel(steps, state, options, inside)
     failures: list[tuple[Step, object]] = []
+    waiting: list[Step] = []
+    pending: list[ToolCall] = []
     following: list[Item] = []
     for step, outcome in zip(steps, outcomes, strict=True):
+        calls = _waiting_calls(outcome, options)
+        if calls:
+            waiting.append(step)
+            pending += calls
+            continue
         state, error, next_steps = _join(agent, state, step, outcome)
         following += next_steps
         if error is not None:
             failures.append((step, error))
     state = push_steps(state, following)
-    if not failures:
-        return state, None
-    first, error = failures[0]
-    return state, _Failure(first, error, [step for step, _ in failures])
+    if failures:
+        first, error = failures[0]
+        repeated = [*(step for step, _ in failures), *waiting]
+        return state, _Failure(first, error, repeated, waiting)
+    if waiting:
+        return state, _Failure(waiting[0], ApprovalRequiredError(pending), waiting)
+    return state, None
 
 
 async def _execute_in_parallel(
-    steps: Sequence[Step], state: Composite, width: int
+    steps: Sequence[Step], state: Composite, options: _Options, inside: dict[str, Checkpoint]
 ) -> list[Outcome]:
     """Return the outcomes in list order. A failed branch disturbs no other.
 
     A cancelled group ends all of its branches before it passes the cancellation on.
     """
-    places = asyncio.Semaphore(max(width, 1))
+    places = asyncio.Semaphore(max(options.width, 1))
 
     async def branch(step: Step) -> Outcome:
         async with places:
-            return await execute(step, state, threads=True)
+            with nested_in(_place(step, options, inside)):
+                return await execute(step, state, threads=True)
 
     async with open_task_group() as group:
         tasks = [group.create_task(branch(step)) for step in steps]
@@ -340,13 +434,35 @@ class CompositeAgent(CompositeBehaviour):
     """An agent of several steps. Subclasses must write ``init``, and any callback they need."""
 
     async def get_response(self, args: Args) -> Any:
-        """Run this agent for an agent that delegates to it. Raises its error."""
-        return unwrapped(await run(self, args), type(self).__name__)
+        """Run this agent for an agent that delegates to it. Raises its error.
+
+        Inside a saved run it's saved too, and can wait for a person.
+        """
+        with nested_run(None, args) as nested:
+            if nested is None:
+                result = await run(self, args)
+            elif nested.is_resumed:
+                result = await resume(
+                    self,
+                    args,
+                    checkpoint=nested.checkpoint,
+                    accept_changed_code=nested.accept_changed_code,
+                    approvals=nested.approvals,
+                )
+            else:
+                result = await run(self, args, checkpoint=nested.checkpoint)
+            return unwrapped(result, type(self).__name__)
 
 
 def _run_of(agent: CompositeBehaviour, run_id: str | None) -> Operation:
     """Return the operation of a run. An agent is called by its ``name``, or else by its class."""
     return Operation(
         "agent.run",
-        lambda: {"agent_name": getattr(agent, "name", type(agent).__name__), "run_id": run_id},
+        lambda: {"agent_name": name_of(agent), "run_id": run_id},
     )
+
+
+def name_of(agent: CompositeBehaviour) -> str:
+    """Return what an agent is called."""
+    name: str = getattr(agent, "name", type(agent).__name__)
+    return name
