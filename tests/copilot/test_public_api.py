@@ -78,7 +78,7 @@ PUBLIC = {
         BaseStageAgent LLM_CACHE PipelineEvent ProviderMismatchError StageSession""",
     "copilot.agents.agent": """
         Agent AgentEvent AgentResult ApprovalRequiredError Approved CallRule
-        DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied PendingApproval ResultEvent
+        DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied Fallback Hooks PendingApproval ResultEvent
         ToolFinishedEvent ToolStartedEvent TurnLimitError allow answer_approval ask deny
         pending_approvals""",
     "copilot.agents.composite": """

@@ -5,10 +5,13 @@ from fluid_build.copilot.agents.agent.call_rules import CallRule, allow, ask, de
 from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
     CorrectionEvent,
+    FallbackEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
 )
+from fluid_build.copilot.agents.agent.hooks import Hooks
+from fluid_build.copilot.agents.agent.model import Fallback
 from fluid_build.copilot.agents.agent.results import AgentResult
 from fluid_build.copilot.agents.composite.approvals import (
     Approved,
@@ -30,6 +33,9 @@ __all__ = [
     "CallRule",
     "CorrectionEvent",
     "Denied",
+    "Fallback",
+    "FallbackEvent",
+    "Hooks",
     "PendingApproval",
     "ResultEvent",
     "ToolFinishedEvent",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -16,6 +17,7 @@ from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
+from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.agent.jobs import (
     Job,
     find_checkpoint,
@@ -24,12 +26,23 @@ from fluid_build.copilot.agents.agent.jobs import (
     resumed_job,
     stored_checkpoint,
 )
-from fluid_build.copilot.agents.agent.loop import AgentLoop, RunLimits, RunProgress
-from fluid_build.copilot.agents.agent.model import ModelSource, find_model
+from fluid_build.copilot.agents.agent.loop import (
+    AgentLoop,
+    FallbackTurns,
+    RunLimits,
+    RunProgress,
+)
+from fluid_build.copilot.agents.agent.model import (
+    AgentModel,
+    Fallback,
+    ModelSource,
+    find_model,
+)
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
+from fluid_build.copilot.agents.agent.output_modes import OutputMode, check_mode
 from fluid_build.copilot.agents.agent.results import AgentResult, RunStatus
-from fluid_build.copilot.agents.agent.settings import AgentSettings, Prompt
+from fluid_build.copilot.agents.agent.settings import AgentSettings, Instructions, Prompt
 from fluid_build.copilot.agents.agent.streams import (
     read_blocking,
     refuse_running_loop,
@@ -90,9 +103,11 @@ class Agent(Generic[DepsT, OutputT]):
     its store) or a client; without it, the configured one. ``client`` sends the requests of a model
     that is named. ``tools`` are tools, plain functions, names of registered tools, or a
     ``Toolbox``; ``deps`` goes to those that ask for it. The first of the ``rules`` that a call fits
-    decides whether it's made (``allow``, ``ask``, ``deny``). ``name`` is what its costs are counted
-    under, ``extra`` is added to each request in the provider's own format. An agent holds no state
-    of its runs, which may be parallel. Raises ``UsageError`` where no model is known.
+    decides whether it's made (``allow``, ``ask``, ``deny``). ``instructions`` may be a function of
+    the run's dependencies. ``fallback`` is a second model, ``hooks`` may change calls of models and
+    tools, ``output_mode`` says how a typed answer is asked for. ``name`` is what its costs are
+    counted under, ``extra`` is added to each request in the provider's own format. An agent holds
+    no state of its runs, which may be parallel. Raises ``UsageError`` where no model is known.
     """
 
     @overload
@@ -128,7 +143,7 @@ class Agent(Generic[DepsT, OutputT]):
         output: object = str,
         deps: DepsT | None = None,
         tools: Tools = (),
-        instructions: str = "",
+        instructions: Instructions = "",
         name: str = "agent",
         client: CompletionClient | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
@@ -143,11 +158,15 @@ class Agent(Generic[DepsT, OutputT]):
         workspace_root: Path | str | None = None,
         summarizer: Summarizer | None = None,
         rules: Sequence[CallRule] = (),
+        fallback: Fallback | None = None,
+        hooks: Hooks = NO_HOOKS,
+        output_mode: OutputMode = "native",
     ) -> None:
-        if not isinstance(instructions, str):
+        check_mode(output_mode)
+        if not isinstance(instructions, str) and not callable(instructions):
             raise UsageError(
-                "The instructions aren't a text.",
-                hint="Put what changes with each run into its prompt.",
+                "The instructions are neither a text nor a function that returns one.",
+                hint="Write instructions='…', or instructions=lambda deps: f'… {deps.name}'.",
             )
         self.name = name
         self.instructions = instructions
@@ -166,11 +185,15 @@ class Agent(Generic[DepsT, OutputT]):
         self._workspace_root = workspace_root
         self._summarizer = summarizer
         self._rules = tuple(rules)
+        self._fallback = fallback
+        self._second_model = None if fallback is None else self._model.other(fallback.model)
+        self._hooks = hooks
+        self._output_mode: OutputMode = output_mode
         config = self._model.config
         self._prompt = LlmPrompt(
             model=config.model,
             messages=(),
-            system=instructions,
+            system=instructions if isinstance(instructions, str) else "",
             tools=cast("list[Mapping[str, JsonValue]]", self.toolbox.definitions),
             response_schema=self._output.schema,
             schema_name=self._output.schema_name,
@@ -356,7 +379,7 @@ class Agent(Generic[DepsT, OutputT]):
         return ForgeTool(
             ask,
             name=tool_name,
-            description=description or self.instructions.partition("\n")[0],
+            description=description or self._prompt.system.partition("\n")[0],
         )
 
     def __repr__(self) -> str:
@@ -395,8 +418,14 @@ class Agent(Generic[DepsT, OutputT]):
     ) -> AgentResult[OutputT]:
         deps = self.deps if job.deps is None else job.deps
         self.toolbox.check_deps(deps)
-        async with self._model.open(is_loop_shared=job.is_loop_shared) as client:
-            loop = self._loop(job, client, deps, emit)
+        async with AsyncExitStack() as stack:
+            turns: list[ModelTurns] = []
+            for model in filter(None, [self._model, self._second_model]):
+                client = await stack.enter_async_context(
+                    model.open(is_loop_shared=job.is_loop_shared)
+                )
+                turns.append(self._turns(model, client, deps, emit))
+            loop = self._loop(job, turns, deps, emit)
             if job.is_resumed and job.checkpoint is not None:
                 end = await resume(
                     loop,
@@ -409,22 +438,38 @@ class Agent(Generic[DepsT, OutputT]):
                 end = await run(loop, {}, checkpoint=job.checkpoint)
         return self._result(end, job.checkpoint)
 
-    def _loop(
+    def _turns(
         self,
-        job: Job[DepsT],
+        model: AgentModel,
         client: CompletionClient,
         deps: DepsT | None,
         emit: Callable[[LoopEvent], object] | None,
-    ) -> AgentLoop[OutputT]:
-        model_turns = ModelTurns(
-            self._model,
+    ) -> ModelTurns:
+        """Return the turns of a model, the agent's own or the second one."""
+        prompt = self._prompt
+        if callable(self.instructions):
+            prompt = replace(prompt, system=_instructions_for(self.instructions, deps))
+        if model is not self._model and self._fallback is not None:
+            prompt = replace(prompt, model=model.config.model, extra=self._fallback.extra)
+        return ModelTurns(
+            model,
             client,
-            self._prompt,
+            prompt,
             stage=self.name,
             agent_class=type(self).__name__,
             summarizer=self._summarizer,
+            hooks=self._hooks,
+            mode=self._output_mode,
             emit=emit,
         )
+
+    def _loop(
+        self,
+        job: Job[DepsT],
+        turns: Sequence[ModelTurns],
+        deps: DepsT | None,
+        emit: Callable[[LoopEvent], object] | None,
+    ) -> AgentLoop[OutputT]:
         approvals = job.approvals or {}
         tools = ToolRunner(
             self.toolbox,
@@ -436,16 +481,21 @@ class Agent(Generic[DepsT, OutputT]):
             is_loop_shared=job.is_loop_shared,
             emit=emit,
             rules=self._rules,
+            hooks=self._hooks,
         )
+        fallback = None
+        if self._fallback is not None:
+            fallback = FallbackTurns(turns[1], self._fallback.on)
         return AgentLoop(
             self.name,
-            model_turns,
+            turns[0],
             tools,
             self._output,
             self._limits,
             job.start,
             lambda: self._fingerprint,
             emit,
+            fallback,
         )
 
     def _result(self, end: CompositeResult, checkpoint: Checkpoint | None) -> AgentResult[OutputT]:
@@ -463,11 +513,24 @@ class Agent(Generic[DepsT, OutputT]):
     @cached_property
     def _fingerprint(self) -> str:
         """Return a digest of everything that a saved run depends on but the model."""
-        parts = [self.instructions, self.toolbox.definitions, self._output.schema]
+        instructions = self.instructions
+        if callable(instructions):
+            instructions = function_fingerprint(instructions)
+        parts = [instructions, self.toolbox.definitions, self._output.schema]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for tool in self.toolbox.values():
             digest.update(function_fingerprint(tool.implementation).encode())
         return digest.hexdigest()
+
+
+def _instructions_for(instructions: Callable[[Any], str], deps: object) -> str:
+    text = instructions(deps)
+    if isinstance(text, str):
+        return text
+    raise UsageError(
+        f"The function of the instructions returned a {type(text).__name__}, not a text.",
+        hint="Return the whole text of the instructions.",
+    )
 
 
 def _result_of(

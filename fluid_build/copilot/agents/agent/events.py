@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.streaming import TextEvent, ThinkingEvent, UsageEvent
 from fluid_build.copilot.messages import ToolCall, ToolResult
 
@@ -38,6 +39,14 @@ class CorrectionEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class FallbackEvent:
+    """A turn that the second model takes: the texts since the turn began aren't the answer."""
+
+    model: str
+    error: AgentExecutionError
+
+
+@dataclass(frozen=True, slots=True)
 class ResultEvent(Generic[OutputT_co]):
     """The end of the run: always the last event of a run that wasn't stopped by an error."""
 
@@ -45,7 +54,13 @@ class ResultEvent(Generic[OutputT_co]):
 
 
 LoopEvent: TypeAlias = (
-    TextEvent | ThinkingEvent | UsageEvent | ToolStartedEvent | ToolFinishedEvent | CorrectionEvent
+    TextEvent
+    | ThinkingEvent
+    | UsageEvent
+    | ToolStartedEvent
+    | ToolFinishedEvent
+    | CorrectionEvent
+    | FallbackEvent
 )
 """An event before the end of a run."""
 

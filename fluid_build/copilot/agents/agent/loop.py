@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
-from fluid_build.copilot.agents.agent.events import CorrectionEvent, LoopEvent
+from fluid_build.copilot.agents.agent.events import CorrectionEvent, FallbackEvent, LoopEvent
 from fluid_build.copilot.agents.agent.feedback import correction
 from fluid_build.copilot.agents.agent.model_turns import (
     NO_SPENDING,
@@ -40,6 +40,7 @@ from fluid_build.copilot.agents.composite import (
 from fluid_build.copilot.agents.composite.behaviour import Decision
 from fluid_build.copilot.agents.composite.state import Item, Step, evolve
 from fluid_build.copilot.errors import (
+    AgentExecutionError,
     AnswerCutOffError,
     AnswerRefusedError,
     RunLimitError,
@@ -128,6 +129,14 @@ class RunLimits:
             raise RunLimitError("max_seconds", self.max_seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class FallbackTurns:
+    """The turns of a second model, and the classes of error for which it's asked."""
+
+    turns: ModelTurns
+    on: tuple[type[AgentExecutionError], ...]
+
+
 class AgentLoop(CompositeAgent, Generic[OutputT]):
     """One run of an agent. ``start`` is its first state, but for the steps."""
 
@@ -141,7 +150,9 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         start: Composite,
         fingerprint: Callable[[], str],
         emit: Callable[[LoopEvent], object] | None = None,
+        fallback: FallbackTurns | None = None,
     ) -> None:
+        self._fallback = fallback
         self._emit = emit
         self.name = name
         self._model_turns = model_turns
@@ -215,6 +226,19 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
             raise TurnLimitError(self._limits.max_turns)
         self._check_usage(progress)
         self._tools.expire_approvals()
+        try:
+            return await self._ask_model(state, progress)
+        except AgentExecutionError as error:
+            fallback, self._fallback = self._fallback, None
+            if fallback is None or not isinstance(error, fallback.on):
+                raise
+            fallback.turns.add_spending(self._model_turns.take_spending())
+            self._model_turns = fallback.turns
+            if self._emit is not None:
+                self._emit(FallbackEvent(fallback.turns.model_name, error))
+            return await self._ask_model(state, progress)
+
+    async def _ask_model(self, state: Composite, progress: RunProgress) -> StepResult:
         messages, is_compacted = await self._model_turns.compacted(state.messages, progress.turns)
         answer = await self._model_turns.ask(messages)
         return StepResult(answer, [answer.message], messages if is_compacted else None)

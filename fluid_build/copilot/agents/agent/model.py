@@ -4,18 +4,43 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.errors import (
+    AgentExecutionError,
+    ProviderServerError,
+    ProviderTimeoutError,
+    RateLimitError,
+)
 from fluid_build.copilot.llm.base import CompletionClient, LlmConfig
 from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject
 
 if TYPE_CHECKING:
     from fluid_build.copilot.llm.client import LlmClient
 
 ModelSource: TypeAlias = str | LlmConfig | StageSession | CompletionClient
 """``"provider:model"``, a configuration, a session with one, or a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A second model, for a run whose model fails with one of the classes of error in ``on``.
+
+    It takes the turn that failed, after the attempts that an error is worth, and those that follow
+    in this process. ``model`` is as an ``Agent``'s; a name alone is of the same provider. ``extra``
+    is added to its requests instead of the agent's own.
+    """
+
+    model: ModelSource
+    on: tuple[type[AgentExecutionError], ...] = (
+        RateLimitError,
+        ProviderServerError,
+        ProviderTimeoutError,
+    )
+    extra: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +74,7 @@ class AgentModel:
                 await close_loop()
 
     def other(self, model: ModelSource) -> AgentModel:
-        """Return the model that one step asks instead: a name alone is of the same provider.
+        """Return a model that is asked instead: a name alone is of the same provider.
 
         Raises ``ProviderMismatchError`` where a session has another provider.
         """

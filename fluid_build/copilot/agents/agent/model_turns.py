@@ -11,7 +11,9 @@ from typing import Any
 
 from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
 from fluid_build.copilot.agents.agent.events import LoopEvent
+from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.agent.model import AgentModel, provider_of
+from fluid_build.copilot.agents.agent.output_modes import OutputMode, in_mode, read_answer
 from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.context.compaction import (
@@ -98,11 +100,16 @@ class ModelTurns:
         stage: str,
         agent_class: str,
         summarizer: Summarizer | None = None,
+        hooks: Hooks = NO_HOOKS,
+        mode: OutputMode = "native",
         emit: Callable[[LoopEvent], object] | None = None,
     ) -> None:
         self._model = model
         self._client = client
-        self._prompt = prompt
+        self._asked = prompt
+        self._mode = mode
+        prompt = self._prompt = in_mode(prompt, mode)
+        self._hooks = hooks
         self._stage = stage
         self._agent_class = agent_class
         self._session = model.session
@@ -148,24 +155,43 @@ class ModelTurns:
 
         Raises ``AnswerRefusedError`` or ``AnswerCutOffError`` for an answer that isn't whole.
         """
-        key = self._cache_key(messages)
+        prompt = await self._hooks.prompt(replace(self._prompt, messages=messages))
+        key = self._cache_key(prompt)
         cached = self._cached(key)
         if cached is not None:
             return cached
         try:
-            response = await self._complete(replace(self._prompt, messages=messages))
+            response = await self._complete(prompt)
         except CostLimitExceeded as error:
             if isinstance(error.response, LlmResponse):  # it's paid for
-                self._record(self._prompt.model, error.response.usage)
+                self._record(prompt.model, error.response.usage)
             raise
-        self._record(self._prompt.model, response.usage)
+        self._record(prompt.model, response.usage)
         response.require_whole()
+        response = self._read(response)
+        response = await self._hooks.answer(prompt, response)
         answer = TurnAnswer(response.as_message(), response.tool_calls, self.take_spending())
         if response.usage is not None:
             self._tokens.correct(response.usage.input_tokens - self._fixed_tokens)
         if self._session is not None and key is not None:
             self._session.store.put(LLM_CACHE, key, answer.message)
         return answer
+
+    def _read(self, response: LlmResponse) -> LlmResponse:
+        """Return an answer as the native mode gives it, whose text has been streamed."""
+        answer = read_answer(response, self._asked, self._mode)
+        if self._emit is not None and len(answer.tool_calls) < len(response.tool_calls):
+            self._emit(TextEvent(answer.text))
+        return answer
+
+    @property
+    def model_name(self) -> str:
+        """Return the name of the model that is asked."""
+        return self._prompt.model
+
+    def add_spending(self, spending: Spending) -> None:
+        """Count what another model was paid for the turn that this one takes over."""
+        self._unrecorded = self._unrecorded.plus(spending)
 
     def take_spending(self) -> Spending:
         """Return the costs since this was last called, of answers and of summaries."""
@@ -213,15 +239,20 @@ class ModelTurns:
             on_answer=lambda answer: self._record(fast_model, answer.usage),
         )
 
-    def _cache_key(self, messages: Sequence[Message]) -> str | None:
+    def _cache_key(self, prompt: LlmPrompt) -> str | None:
         if self._session is None or self._session.no_cache:
             return None
+        if self._hooks.before_model is None:
+            conversation, fixed = self._digest.of(prompt.messages), self._fixed_digest
+        else:  # a hook may change anything, in any message
+            conversation = ConversationDigest().of(prompt.messages)
+            fixed = _digest_of_fixed_parts(prompt)
         return self._session.cache_key(
-            model=self._prompt.model,
-            prompt={"conversation": self._digest.of(messages), "fixed": self._fixed_digest},
+            model=prompt.model,
+            prompt={"conversation": conversation, "fixed": fixed},
             parameters={
-                "max_output_tokens": self._prompt.max_output_tokens,
-                "temperature": self._prompt.temperature,
+                "max_output_tokens": prompt.max_output_tokens,
+                "temperature": prompt.temperature,
             },
         )
 

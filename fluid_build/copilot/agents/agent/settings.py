@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from fluid_build.copilot.agents.agent.call_rules import CallRule
+from fluid_build.copilot.agents.agent.hooks import Hooks
+from fluid_build.copilot.agents.agent.model import Fallback
+from fluid_build.copilot.agents.agent.output_modes import OutputMode
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.tools.toolbox import Tools
@@ -19,11 +22,15 @@ Prompt: TypeAlias = str | Sequence[str | ContentBlock]
 """A text, or texts and content blocks in order."""
 
 
+Instructions: TypeAlias = str | Callable[[Any], str]
+"""A text, or a function from the dependencies of a run to one."""
+
+
 class AgentSettings(TypedDict, total=False):
     """The keyword arguments of ``Agent`` that say nothing about types."""
 
     tools: Tools
-    instructions: str
+    instructions: Instructions
     name: str
     client: CompletionClient | None
     max_turns: int
@@ -38,3 +45,6 @@ class AgentSettings(TypedDict, total=False):
     workspace_root: Path | str | None
     summarizer: Summarizer | None
     rules: Sequence[CallRule]
+    fallback: Fallback | None
+    hooks: Hooks
+    output_mode: OutputMode

@@ -24,6 +24,7 @@ from fluid_build.copilot.agents.agent.feedback import (
     error_class,
     tool_guidance,
 )
+from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.composite.approvals import (
     Approvals,
     Approved,
@@ -77,7 +78,9 @@ class ToolRunner:
         is_loop_shared: bool,
         emit: Callable[[LoopEvent], object] | None,
         rules: Sequence[CallRule] = (),
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
+        self._hooks = hooks
         self._toolbox = toolbox
         self._rules = rules
         self._agent_id = agent_id
@@ -178,16 +181,20 @@ class ToolRunner:
     async def _run(
         self, call: ToolCall, decision: Decision | CallRule, threads: bool
     ) -> ToolResult:
-        made = call
+        made, is_changed = call, False
         if isinstance(decision, Approved):
-            made = replace(call, arguments=dict(decision.arguments))
+            made, is_changed = replace(call, arguments=dict(decision.arguments)), True
+        if is_changed or decision is True:
+            hooked = await self._hooks.call(made)
+            made, decision = (made, hooked) if isinstance(hooked, Denied) else (hooked, True)
         if self._emit is not None:
             self._emit(ToolStartedEvent(made))
-        if decision is True or made is not call:
+        if decision is True:
             with _operation_of(call) as operation:
                 outcome = await self._dispatch(made, threads)
                 operation.outcome["error_type"] = outcome.error_type
-            result = _as_result(made, outcome, is_changed=made is not call)
+            result = _as_result(made, outcome, is_changed=is_changed)
+            result = await self._hooks.result(made, result)
         else:
             result = _declined(call, decision)
         if self._emit is not None:

@@ -405,9 +405,9 @@ def test_an_unknown_provider_is_refused_at_once() -> None:
     assert "anthropic" in str(raised.value.hint)
 
 
-def test_instructions_are_a_text() -> None:
-    with pytest.raises(UsageError, match="aren't a text"):
-        Agent(ScriptedProvider([]), instructions=lambda: "Be brief.")  # type: ignore[arg-type]
+def test_instructions_are_a_text_or_a_function() -> None:
+    with pytest.raises(UsageError, match="neither a text nor a function"):
+        Agent(ScriptedProvider([]), instructions=3)  # type: ignore[call-overload]
 
 
 def test_a_script_that_is_used_up_says_why_it_was_asked_again() -> None:
