@@ -77,10 +77,10 @@ PUBLIC = {
     "copilot.agents.base": """
         BaseStageAgent LLM_CACHE PipelineEvent ProviderMismatchError StageSession""",
     "copilot.agents.agent": """
-        Agent AgentEvent AgentResult ApprovalRequiredError Approved CallRule
-        DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied Fallback Hooks PendingApproval ResultEvent
-        ToolFinishedEvent ToolStartedEvent TurnLimitError allow answer_approval ask deny
-        pending_approvals""",
+        Agent AgentEvent AgentResult ApprovalRequiredError Approved CallRule ChatSession
+        DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied Fallback HandoffEvent Hooks
+        PendingApproval ResultEvent ToolFinishedEvent ToolStartedEvent TurnLimitError allow
+        answer_approval ask deny pending_approvals""",
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
         DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError

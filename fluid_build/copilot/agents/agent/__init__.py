@@ -6,6 +6,7 @@ from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
     CorrectionEvent,
     FallbackEvent,
+    HandoffEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
@@ -13,6 +14,7 @@ from fluid_build.copilot.agents.agent.events import (
 from fluid_build.copilot.agents.agent.hooks import Hooks
 from fluid_build.copilot.agents.agent.model import Fallback
 from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.agents.agent.sessions import ChatSession
 from fluid_build.copilot.agents.composite.approvals import (
     Approved,
     Denied,
@@ -31,10 +33,12 @@ __all__ = [
     "ApprovalRequiredError",
     "Approved",
     "CallRule",
+    "ChatSession",
     "CorrectionEvent",
     "Denied",
     "Fallback",
     "FallbackEvent",
+    "HandoffEvent",
     "Hooks",
     "PendingApproval",
     "ResultEvent",

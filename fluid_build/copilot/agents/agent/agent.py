@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Unpack, cast, overload
 
 from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
+from fluid_build.copilot.agents.agent.handoffs import check_names, handoff_name, handoff_tool
 from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.agent.jobs import (
     Job,
+    add_to_session,
     find_checkpoint,
     new_job,
     refuse_second_store,
+    result_of,
     resumed_job,
     stored_checkpoint,
 )
 from fluid_build.copilot.agents.agent.loop import (
+    Actor,
     AgentLoop,
-    FallbackTurns,
     RunLimits,
     RunProgress,
 )
@@ -41,8 +52,14 @@ from fluid_build.copilot.agents.agent.model import (
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.output_modes import OutputMode, check_mode
-from fluid_build.copilot.agents.agent.results import AgentResult, RunStatus
-from fluid_build.copilot.agents.agent.settings import AgentSettings, Instructions, Prompt
+from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.agents.agent.sessions import ChatSession
+from fluid_build.copilot.agents.agent.settings import (
+    AgentSettings,
+    Instructions,
+    Prompt,
+    instructions_for,
+)
 from fluid_build.copilot.agents.agent.streams import (
     read_blocking,
     refuse_running_loop,
@@ -75,6 +92,9 @@ from fluid_build.copilot.tools.toolbox import Toolbox, Tools
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
+if TYPE_CHECKING:
+    from fluid_build.copilot.context.window_manager import ContextWindowManager
+
 DEFAULT_MAX_TURNS = 25
 """Turns of the model in a run: far more than most tasks take, and a bound for one that is stuck."""
 DEFAULT_MAX_CORRECTIONS = 2
@@ -105,8 +125,9 @@ class Agent(Generic[DepsT, OutputT]):
     ``Toolbox``; ``deps`` goes to those that ask for it. The first of the ``rules`` that a call fits
     decides whether it's made (``allow``, ``ask``, ``deny``). ``instructions`` may be a function of
     the run's dependencies. ``fallback`` is a second model, ``hooks`` may change calls of models and
-    tools, ``output_mode`` says how a typed answer is asked for. ``name`` is what its costs are
-    counted under, ``extra`` is added to each request in the provider's own format. An agent holds
+    tools, ``output_mode`` says how a typed answer is asked for. ``handoffs`` are agents that may
+    get the conversation, ``window`` prunes its history. ``name`` is what its costs are counted
+    under, ``extra`` is added to each request in the provider's own format. An agent holds
     no state of its runs, which may be parallel. Raises ``UsageError`` where no model is known.
     """
 
@@ -116,6 +137,7 @@ class Agent(Generic[DepsT, OutputT]):
         model: ModelSource | None = ...,
         *,
         deps: DepsT | None = ...,
+        handoffs: Sequence[Agent[Any, Any]] = ...,
         **settings: Unpack[AgentSettings],
     ) -> None: ...
     @overload
@@ -125,6 +147,7 @@ class Agent(Generic[DepsT, OutputT]):
         *,
         output: type[OutputT],
         deps: DepsT | None = ...,
+        handoffs: Sequence[Agent[Any, Any]] = ...,
         **settings: Unpack[AgentSettings],
     ) -> None: ...
     @overload
@@ -134,6 +157,7 @@ class Agent(Generic[DepsT, OutputT]):
         *,
         output: object,
         deps: DepsT | None = ...,
+        handoffs: Sequence[Agent[Any, Any]] = ...,
         **settings: Unpack[AgentSettings],
     ) -> None: ...
     def __init__(
@@ -161,6 +185,8 @@ class Agent(Generic[DepsT, OutputT]):
         fallback: Fallback | None = None,
         hooks: Hooks = NO_HOOKS,
         output_mode: OutputMode = "native",
+        handoffs: Sequence[Agent[Any, Any]] = (),
+        window: ContextWindowManager | None = None,
     ) -> None:
         check_mode(output_mode)
         if not isinstance(instructions, str) and not callable(instructions):
@@ -170,7 +196,11 @@ class Agent(Generic[DepsT, OutputT]):
             )
         self.name = name
         self.instructions = instructions
+        self.handoffs = {handoff_name(agent.name): agent for agent in handoffs}
+        check_names([agent.name for agent in self._team()])
         self.toolbox = tools if isinstance(tools, Toolbox) else Toolbox(tools)
+        if self.handoffs:
+            self.toolbox = Toolbox([*self.toolbox.values(), *map(_handoff_to, handoffs)])
         self.deps = deps
         self._model = find_model(model, client)
         self._output: OutputFormat[OutputT] = OutputFormat(output)
@@ -189,6 +219,7 @@ class Agent(Generic[DepsT, OutputT]):
         self._second_model = None if fallback is None else self._model.other(fallback.model)
         self._hooks = hooks
         self._output_mode: OutputMode = output_mode
+        self._window = window
         config = self._model.config
         self._prompt = LlmPrompt(
             model=config.model,
@@ -211,18 +242,20 @@ class Agent(Generic[DepsT, OutputT]):
         checkpoint: Checkpoint | None = None,
         store: Store | None = None,
         run_id: str | None = None,
+        session: ChatSession | None = None,
     ) -> AgentResult[OutputT]:
         """Ask the model, call its tools, and return its answer or the calls to approve.
 
         ``deps`` replaces the agent's own for this run, ``message_history`` is an earlier
-        conversation. With a ``checkpoint``, or a ``run_id`` and a ``store`` (default: the
-        session's), the state is saved after each step and the run can be resumed. Raises
+        conversation; a ``session`` has one in its store, and gets what this run adds. With
+        a ``checkpoint``, or a ``run_id`` and a ``store`` (default: that of a ``StageSession``), the
+        state is saved after each step and the run can be resumed. Raises
         ``TurnLimitError``, ``SchemaValidationError``, ``AnswerRefusedError``,
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
         ``result`` of each has what was reached, and can be resumed.
         """
         saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
-        return await self._run(new_job(prompt, message_history, saved, deps, True))
+        return await self._run(self._new(prompt, message_history, saved, deps, True, session))
 
     def run_sync(
         self,
@@ -233,10 +266,12 @@ class Agent(Generic[DepsT, OutputT]):
         checkpoint: Checkpoint | None = None,
         store: Store | None = None,
         run_id: str | None = None,
+        session: ChatSession | None = None,
     ) -> AgentResult[OutputT]:
         """Run the agent, as ``run``, and wait for it."""
         saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
-        return run_blocking(self._run(new_job(prompt, message_history, saved, deps, False)))
+        job = self._new(prompt, message_history, saved, deps, False, session)
+        return run_blocking(self._run(job))
 
     def stream(
         self,
@@ -247,6 +282,7 @@ class Agent(Generic[DepsT, OutputT]):
         checkpoint: Checkpoint | None = None,
         store: Store | None = None,
         run_id: str | None = None,
+        session: ChatSession | None = None,
     ) -> AsyncGenerator[AgentEvent[OutputT]]:
         """Run the agent, as ``run``, and yield its events as they happen, the result last.
 
@@ -254,7 +290,7 @@ class Agent(Generic[DepsT, OutputT]):
         wait for that. The run doesn't wait for its reader: it goes on while events aren't read.
         """
         saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
-        job = new_job(prompt, message_history, saved, deps, True)
+        job = self._new(prompt, message_history, saved, deps, True, session)
         return stream_events(partial(self._run, job))
 
     def stream_sync(
@@ -266,6 +302,7 @@ class Agent(Generic[DepsT, OutputT]):
         checkpoint: Checkpoint | None = None,
         store: Store | None = None,
         run_id: str | None = None,
+        session: ChatSession | None = None,
     ) -> Generator[AgentEvent[OutputT]]:
         """Yield the events of a run, as ``stream``, and wait for each.
 
@@ -273,7 +310,7 @@ class Agent(Generic[DepsT, OutputT]):
         """
         refuse_running_loop()
         saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
-        job = new_job(prompt, message_history, saved, deps, False)
+        job = self._new(prompt, message_history, saved, deps, False, session)
         return read_blocking(stream_events(partial(self._run, job)))
 
     async def resume(
@@ -283,18 +320,21 @@ class Agent(Generic[DepsT, OutputT]):
         approvals: Approvals | None = None,
         deps: DepsT | None = None,
         store: Store | None = None,
+        session: ChatSession | None = None,
         accept_changed_code: bool = False,
     ) -> AgentResult[OutputT]:
         """Go on with a run that was stopped, at the step that it was in.
 
         ``run`` is its id (in ``store``, or the session's), its checkpoint, or a result, which needs
         no store. Such a result isn't used up: resuming it twice calls its tools twice.
+        ``session`` is the one that the run began with, which gets its messages once it's complete.
         ``approvals`` has the decision about each pending call: True, False, ``Approved`` with
         other arguments, or ``Denied``; by default those that ``answer_approval`` recorded. Raises
         what ``run`` raises, ``RunNotFoundError``, ``RunOwnedError``, or ``StaleCheckpointError`` if
         instructions, tools or output have changed and that wasn't accepted.
         """
-        job = resumed_job(self._find_run(run, store), approvals, deps, accept_changed_code, True)
+        found = self._find_run(run, store)
+        job = resumed_job(found, approvals, deps, accept_changed_code, True, session)
         return await self._run(job)
 
     def resume_sync(
@@ -304,10 +344,12 @@ class Agent(Generic[DepsT, OutputT]):
         approvals: Approvals | None = None,
         deps: DepsT | None = None,
         store: Store | None = None,
+        session: ChatSession | None = None,
         accept_changed_code: bool = False,
     ) -> AgentResult[OutputT]:
         """Go on with a run, as ``resume``, and wait for it."""
-        job = resumed_job(self._find_run(run, store), approvals, deps, accept_changed_code, False)
+        found = self._find_run(run, store)
+        job = resumed_job(found, approvals, deps, accept_changed_code, False, session)
         return run_blocking(self._run(job))
 
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
@@ -394,6 +436,25 @@ class Agent(Generic[DepsT, OutputT]):
             refuse_second_store(store, None)
         return run
 
+    def _new(
+        self,
+        prompt: Prompt,
+        message_history: Sequence[Message],
+        checkpoint: Checkpoint | None,
+        deps: DepsT | None,
+        is_loop_shared: bool,
+        session: ChatSession | None,
+    ) -> Job[DepsT]:
+        return new_job(
+            prompt,
+            message_history,
+            checkpoint,
+            deps,
+            is_loop_shared,
+            session=session,
+            window=self._window,
+        )
+
     async def _run_inside(self, name: str | None, job: Job[DepsT]) -> AgentResult[OutputT]:
         """Run the agent for a step or a tool of another run: saved, where that is.
 
@@ -416,16 +477,11 @@ class Agent(Generic[DepsT, OutputT]):
     async def _run(
         self, job: Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
     ) -> AgentResult[OutputT]:
-        deps = self.deps if job.deps is None else job.deps
-        self.toolbox.check_deps(deps)
+        for agent in self._team():
+            agent.toolbox.check_deps(agent.deps if job.deps is None else job.deps)
         async with AsyncExitStack() as stack:
-            turns: list[ModelTurns] = []
-            for model in filter(None, [self._model, self._second_model]):
-                client = await stack.enter_async_context(
-                    model.open(is_loop_shared=job.is_loop_shared)
-                )
-                turns.append(self._turns(model, client, deps, emit))
-            loop = self._loop(job, turns, deps, emit)
+            actors = [await agent._actor(job, stack, emit) for agent in self._team()]
+            loop = AgentLoop(actors, self._limits, job.start, lambda: self._fingerprint, emit)
             if job.is_resumed and job.checkpoint is not None:
                 end = await resume(
                     loop,
@@ -436,7 +492,39 @@ class Agent(Generic[DepsT, OutputT]):
                 )
             else:
                 end = await run(loop, {}, checkpoint=job.checkpoint)
-        return self._result(end, job.checkpoint)
+        result = self._result(end, job.checkpoint, loop)
+        if job.session is not None and result.ok:
+            add_to_session(job.session, result)
+        return result
+
+    def _team(self) -> Iterator[Agent[Any, Any]]:
+        """Yield this agent and all that may get its conversation, each once."""
+        seen: list[Agent[Any, Any]] = [self]
+        for agent in seen:
+            yield agent
+            seen += [other for other in agent.handoffs.values() if other not in seen]
+
+    async def _actor(
+        self,
+        job: Job[Any],
+        stack: AsyncExitStack,
+        emit: Callable[[LoopEvent], object] | None,
+    ) -> Actor:
+        """Return what this agent needs to have a conversation; the clients close with ``stack``."""
+        deps = self.deps if job.deps is None else job.deps
+        turns = []
+        for model in filter(None, [self._model, self._second_model]):
+            client = await stack.enter_async_context(model.open(is_loop_shared=job.is_loop_shared))
+            turns.append(self._turns(model, client, deps, emit))
+        return Actor(
+            self.name,
+            turns[0],
+            self._tools(job, deps, emit),
+            self._output,
+            {tool: agent.name for tool, agent in self.handoffs.items()},
+            turns[1] if len(turns) > 1 else None,
+            () if self._fallback is None else self._fallback.on,
+        )
 
     def _turns(
         self,
@@ -448,7 +536,7 @@ class Agent(Generic[DepsT, OutputT]):
         """Return the turns of a model, the agent's own or the second one."""
         prompt = self._prompt
         if callable(self.instructions):
-            prompt = replace(prompt, system=_instructions_for(self.instructions, deps))
+            prompt = replace(prompt, system=instructions_for(self.instructions, deps))
         if model is not self._model and self._fallback is not None:
             prompt = replace(prompt, model=model.config.model, extra=self._fallback.extra)
         return ModelTurns(
@@ -463,15 +551,11 @@ class Agent(Generic[DepsT, OutputT]):
             emit=emit,
         )
 
-    def _loop(
-        self,
-        job: Job[DepsT],
-        turns: Sequence[ModelTurns],
-        deps: DepsT | None,
-        emit: Callable[[LoopEvent], object] | None,
-    ) -> AgentLoop[OutputT]:
+    def _tools(
+        self, job: Job[Any], deps: DepsT | None, emit: Callable[[LoopEvent], object] | None
+    ) -> ToolRunner:
         approvals = job.approvals or {}
-        tools = ToolRunner(
+        return ToolRunner(
             self.toolbox,
             agent_id=self.name,
             run_id=None if job.checkpoint is None else job.checkpoint.run_id,
@@ -483,30 +567,19 @@ class Agent(Generic[DepsT, OutputT]):
             rules=self._rules,
             hooks=self._hooks,
         )
-        fallback = None
-        if self._fallback is not None:
-            fallback = FallbackTurns(turns[1], self._fallback.on)
-        return AgentLoop(
-            self.name,
-            turns[0],
-            tools,
-            self._output,
-            self._limits,
-            job.start,
-            lambda: self._fingerprint,
-            emit,
-            fallback,
-        )
 
-    def _result(self, end: CompositeResult, checkpoint: Checkpoint | None) -> AgentResult[OutputT]:
+    def _result(
+        self, end: CompositeResult, checkpoint: Checkpoint | None, loop: AgentLoop
+    ) -> AgentResult[OutputT]:
         """Return the result of a run that has an answer or waits; raise the error of another."""
         if end.ok:
-            return _result_of("complete", end, checkpoint, output=self._output.read(end.response))
+            output = loop.actor(RunProgress.of(end.state)).output.read(end.response)
+            return result_of("complete", end, checkpoint, loop.name, output=output)
         error = end.error
         if isinstance(error, ApprovalRequiredError):
-            return _result_of("needs_approval", end, checkpoint)
+            return result_of("needs_approval", end, checkpoint, loop.name)
         if isinstance(error, AgentExecutionError | CostLimitExceeded):
-            error.result = _result_of("stopped", end, checkpoint)
+            error.result = result_of("stopped", end, checkpoint, loop.name)
         assert isinstance(error, Exception)
         raise error
 
@@ -520,36 +593,10 @@ class Agent(Generic[DepsT, OutputT]):
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for tool in self.toolbox.values():
             digest.update(function_fingerprint(tool.implementation).encode())
+        for agent in self.handoffs.values():
+            digest.update(agent._fingerprint.encode())
         return digest.hexdigest()
 
 
-def _instructions_for(instructions: Callable[[Any], str], deps: object) -> str:
-    text = instructions(deps)
-    if isinstance(text, str):
-        return text
-    raise UsageError(
-        f"The function of the instructions returned a {type(text).__name__}, not a text.",
-        hint="Return the whole text of the instructions.",
-    )
-
-
-def _result_of(
-    status: RunStatus,
-    end: CompositeResult,
-    checkpoint: Checkpoint | None,
-    *,
-    output: OutputT | None = None,
-) -> AgentResult[OutputT]:
-    progress = RunProgress.of(end.state)
-    return AgentResult(
-        status,
-        end.state.messages,
-        progress.spending.usage,
-        progress.spending.cost_usd,
-        progress.turns,
-        end.error.pending if isinstance(end.error, ApprovalRequiredError) else (),
-        None if checkpoint is None else checkpoint.run_id,
-        output,
-        end.state,
-        checkpoint,
-    )
+def _handoff_to(agent: Agent[Any, Any]) -> ForgeTool[..., str]:
+    return handoff_tool(agent.name, agent._prompt.system.partition("\n")[0])

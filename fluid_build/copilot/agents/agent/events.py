@@ -47,6 +47,13 @@ class FallbackEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class HandoffEvent:
+    """The agent of this name has the conversation from here on."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResultEvent(Generic[OutputT_co]):
     """The end of the run: always the last event of a run that wasn't stopped by an error."""
 
@@ -61,6 +68,7 @@ LoopEvent: TypeAlias = (
     | ToolFinishedEvent
     | CorrectionEvent
     | FallbackEvent
+    | HandoffEvent
 )
 """An event before the end of a run."""
 

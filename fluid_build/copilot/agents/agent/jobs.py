@@ -1,16 +1,18 @@
-"""Runs of an agent as jobs: their first state, and the checkpoints that they are saved in."""
+"""Runs of an agent as jobs: their first state, where they are saved, and how they end."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.agents.agent.loop import RunProgress, SessionPart
+from fluid_build.copilot.agents.agent.results import AgentResult, RunStatus
+from fluid_build.copilot.agents.agent.sessions import ChatSession, History
 from fluid_build.copilot.agents.agent.settings import Prompt
 from fluid_build.copilot.agents.base import StageSession
-from fluid_build.copilot.agents.composite import Checkpoint, Composite
+from fluid_build.copilot.agents.composite import Checkpoint, Composite, CompositeResult
 from fluid_build.copilot.agents.composite.approvals import (
     ApprovalDesk,
     Approvals,
@@ -21,7 +23,11 @@ from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.errors import UsageError
 
+if TYPE_CHECKING:
+    from fluid_build.copilot.context.window_manager import ContextWindowManager
+
 DepsT = TypeVar("DepsT")
+OutputT = TypeVar("OutputT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,7 @@ class Job(Generic[DepsT]):
     approvals: Approvals | None = None
     is_resumed: bool = False
     accept_changed_code: bool = False
+    session: ChatSession | None = None
 
 
 def new_job(
@@ -46,11 +53,29 @@ def new_job(
     checkpoint: Checkpoint | None,
     deps: DepsT | None,
     is_loop_shared: bool,
+    *,
+    session: ChatSession | None = None,
+    window: ContextWindowManager | None = None,
 ) -> Job[DepsT]:
-    """Return a run of ``prompt``. Raises ``UsageError`` for messages that can't be sent whole."""
-    messages = [*check_messages(message_history), user_message(prompt)]
+    """Return a run of ``prompt`` after a history, as much of it as the ``window`` holds.
+
+    Raises ``UsageError`` for messages that can't be sent whole, and for two histories.
+    """
+    if session is not None and message_history:
+        raise UsageError(
+            "A session has the earlier messages itself.",
+            hint="Pass either a session or message_history.",
+        )
+    history = History([*message_history], 0) if session is None else session.history()
+    messages = [*check_messages(history.messages), user_message(prompt)]
+    if window is not None:
+        messages = window.create_window(messages).messages
     request = prompt if isinstance(prompt, str) else ""
-    return Job(Composite(messages=messages, request=request), checkpoint, deps, is_loop_shared)
+    start = Composite(messages=messages, request=request)
+    if session is not None:
+        part = SessionPart(len(messages) - 1, history.records)
+        start = RunProgress(session=part).note(start)
+    return Job(start, checkpoint, deps, is_loop_shared, session=session)
 
 
 def resumed_job(
@@ -59,6 +84,7 @@ def resumed_job(
     deps: DepsT | None,
     accept_changed_code: bool,
     is_loop_shared: bool,
+    session: ChatSession | None = None,
 ) -> Job[DepsT]:
     """Return the rest of a run, with the answers in its store where there are no ``approvals``.
 
@@ -79,6 +105,7 @@ def resumed_job(
         approvals,
         is_resumed=checkpoint is not None,
         accept_changed_code=accept_changed_code,
+        session=session,
     )
 
 
@@ -121,3 +148,41 @@ def refuse_second_store(store: Store | None, run_id: str | None) -> None:
             "A checkpoint has its own store and run id.",
             hint="Pass either a checkpoint, or store and run_id.",
         )
+
+
+def add_to_session(session: ChatSession, result: AgentResult[Any]) -> None:
+    """Add the messages of a complete run to its session."""
+    part = RunProgress.of(result._state).session
+    if part is None:
+        raise UsageError(
+            "The run didn't begin with a session.", hint="Resume it without a session."
+        )
+    if part.is_compacted:
+        session.add(result.messages, replaces=part.records, run_id=result.run_id)
+    else:
+        session.add(result.messages[part.history :], run_id=result.run_id)
+
+
+def result_of(
+    status: RunStatus,
+    end: CompositeResult,
+    checkpoint: Checkpoint | None,
+    agent: str,
+    *,
+    output: OutputT | None = None,
+) -> AgentResult[OutputT]:
+    """Return the result of a run that ended like this; ``agent`` had its conversation first."""
+    progress = RunProgress.of(end.state)
+    return AgentResult(
+        status,
+        end.state.messages,
+        progress.spending.usage,
+        progress.spending.cost_usd,
+        progress.turns,
+        end.pending,
+        None if checkpoint is None else checkpoint.run_id,
+        progress.agent or agent,
+        output,
+        end.state,
+        checkpoint,
+    )

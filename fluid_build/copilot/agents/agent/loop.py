@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from fluid_build.copilot.agents.agent.events import CorrectionEvent, FallbackEvent, LoopEvent
+from fluid_build.copilot.agents.agent.events import (
+    CorrectionEvent,
+    FallbackEvent,
+    HandoffEvent,
+    LoopEvent,
+)
 from fluid_build.copilot.agents.agent.feedback import correction
 from fluid_build.copilot.agents.agent.model_turns import (
     NO_SPENDING,
@@ -51,7 +56,17 @@ from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.messages import Message, text_of
 from fluid_build.json_types import JsonValue
 
-OutputT = TypeVar("OutputT")
+
+@dataclass(frozen=True, slots=True)
+class SessionPart:
+    """What a run has of its session: the messages before its own, and the records they are in.
+
+    Once the conversation was compacted, all of it is the run's own.
+    """
+
+    history: int
+    records: int
+    is_compacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,9 @@ class RunProgress:
     corrections: int = 0
     spending: Spending = NO_SPENDING
     calls: int = 0
+    agent: str = ""
+    """Who has the conversation; empty until it's handed over."""
+    session: SessionPart | None = None
 
     @classmethod
     def of(cls, state: Composite) -> RunProgress:
@@ -75,6 +93,8 @@ class RunProgress:
             notes["corrections"],
             Spending(Usage(*notes["usage"]), None if cost is None else Decimal(cost)),
             notes.get("calls", 0),
+            notes.get("agent", ""),
+            SessionPart(*notes["session"]) if "session" in notes else None,
         )
 
     def note(self, state: Composite) -> Composite:
@@ -86,13 +106,16 @@ class RunProgress:
             usage.cached_tokens,
             usage.cache_write_tokens,
         ]
-        notes = {
+        notes: dict[str, object] = {
             "turns": self.turns,
             "corrections": self.corrections,
             "usage": tokens,
             "cost_usd": None if cost is None else str(cost),
             "calls": self.calls,
+            "agent": self.agent,
         }
+        if self.session is not None:
+            notes["session"] = list(astuple(self.session))
         return evolve(state, internal=notes)
 
     def after_turn(self, spending: Spending) -> RunProgress:
@@ -129,35 +152,40 @@ class RunLimits:
             raise RunLimitError("max_seconds", self.max_seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class FallbackTurns:
-    """The turns of a second model, and the classes of error for which it's asked."""
+@dataclass(slots=True)
+class Actor:
+    """An agent that may have the conversation: its model, its tools and the form of its answer.
 
+    ``second`` are the turns of a second model, and ``on`` the classes of error for which it takes
+    the place of the first. ``handoffs`` are the names of agents, by the tools that hand over.
+    """
+
+    name: str
     turns: ModelTurns
-    on: tuple[type[AgentExecutionError], ...]
+    tools: ToolRunner
+    output: OutputFormat[Any]
+    handoffs: Mapping[str, str]
+    second: ModelTurns | None = None
+    on: tuple[type[AgentExecutionError], ...] = ()
 
 
-class AgentLoop(CompositeAgent, Generic[OutputT]):
-    """One run of an agent. ``start`` is its first state, but for the steps."""
+class AgentLoop(CompositeAgent):
+    """One run of an agent. ``start`` is its first state, but for the steps.
+
+    ``actors`` are the agents that may have its conversation, the first one at its start.
+    """
 
     def __init__(
         self,
-        name: str,
-        model_turns: ModelTurns,
-        tools: ToolRunner,
-        output: OutputFormat[OutputT],
+        actors: Sequence[Actor],
         limits: RunLimits,
         start: Composite,
         fingerprint: Callable[[], str],
         emit: Callable[[LoopEvent], object] | None = None,
-        fallback: FallbackTurns | None = None,
     ) -> None:
-        self._fallback = fallback
+        self._actors = {actor.name: actor for actor in actors}
         self._emit = emit
-        self.name = name
-        self._model_turns = model_turns
-        self._tools = tools
-        self._output = output
+        self.name = actors[0].name
         self._limits = limits
         self._start = start
         self._began = time.monotonic()
@@ -198,17 +226,20 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
                 return state
             progress = RunProgress.of(state)
             calls = progress.calls + self._made(turn)
-            state = replace(progress, calls=calls).note(state)
-            return _with_messages(state, guidance_after(turn))
+            progress = self._handed_over(replace(progress, calls=calls), turn)
+            return _with_messages(progress.note(state), guidance_after(turn))
         answer: TurnAnswer = state.response
         self._turn = CallTurn(answer.calls, ())
         progress = RunProgress.of(state).after_turn(answer.spending)
+        if answer.is_compacted and progress.session is not None:
+            progress = replace(progress, session=replace(progress.session, is_compacted=True))
         state = progress.note(evolve(state, response=answer.text))
         return state if answer.calls else self._check_answer(state, progress)
 
     def on_error(self, step: Step, error: object, state: Composite) -> Decision:  # noqa: ARG002
         """Halt, and count the money that was spent without a usable answer."""
-        progress, spending = RunProgress.of(state), self._model_turns.take_spending()
+        progress = RunProgress.of(state)
+        spending = self.actor(progress).turns.take_spending()
         if isinstance(error, AnswerRefusedError | AnswerCutOffError):
             return Halt(progress.after_turn(spending).note(state))
         if spending != NO_SPENDING:
@@ -225,23 +256,35 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         if progress.turns >= self._limits.max_turns:
             raise TurnLimitError(self._limits.max_turns)
         self._check_usage(progress)
-        self._tools.expire_approvals()
+        actor = self.actor(progress)
+        actor.tools.expire_approvals()
         try:
-            return await self._ask_model(state, progress)
+            return await _ask_model(actor.turns, state, progress)
         except AgentExecutionError as error:
-            fallback, self._fallback = self._fallback, None
-            if fallback is None or not isinstance(error, fallback.on):
+            second, actor.second = actor.second, None
+            if second is None or not isinstance(error, actor.on):
                 raise
-            fallback.turns.add_spending(self._model_turns.take_spending())
-            self._model_turns = fallback.turns
+            second.add_spending(actor.turns.take_spending())
+            actor.turns = second
             if self._emit is not None:
-                self._emit(FallbackEvent(fallback.turns.model_name, error))
-            return await self._ask_model(state, progress)
+                self._emit(FallbackEvent(second.model_name, error))
+            return await _ask_model(second, state, progress)
 
-    async def _ask_model(self, state: Composite, progress: RunProgress) -> StepResult:
-        messages, is_compacted = await self._model_turns.compacted(state.messages, progress.turns)
-        answer = await self._model_turns.ask(messages)
-        return StepResult(answer, [answer.message], messages if is_compacted else None)
+    def actor(self, progress: RunProgress) -> Actor:
+        """Return the agent that has the conversation."""
+        return self._actors[progress.agent or self.name]
+
+    def _handed_over(self, progress: RunProgress, turn: CallTurn) -> RunProgress:
+        """Return the progress with the agent to which the turn handed over, if it did."""
+        handoffs = self.actor(progress).handoffs
+        for call, result in zip(turn.calls, turn.results, strict=True):
+            if call.name in handoffs and not result.is_error:
+                progress = replace(progress, agent=handoffs[call.name])
+                self.actor(progress).tools.forget_approvals()
+                if self._emit is not None:
+                    self._emit(HandoffEvent(progress.agent))
+                return progress
+        return progress
 
     async def _call_tools(self, state: Composite) -> StepResult:
         turn, progress = self._turn or find_turn(state.messages), RunProgress.of(state)
@@ -251,7 +294,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         most = self._limits.max_calls_per_turn
         if len(turn.results) < most:
             within = CallTurn(turn.calls[:most], turn.results)
-            results = await self._tools.run_next(within, progress.turns)
+            results = await self.actor(progress).tools.run_next(within, progress.turns)
         else:
             results = [not_made(call, most) for call in turn.open_calls]
         after = CallTurn(turn.calls, [*turn.results, *results])
@@ -275,7 +318,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
     def _check_answer(self, state: Composite, progress: RunProgress) -> Composite:
         """Return the state, with a correction or an error if the answer breaks its schema."""
         try:
-            self._output.read(state.response)
+            self.actor(progress).output.read(state.response)
         except SchemaValidationError as error:
             corrected = replace(progress, corrections=progress.corrections + 1).note(state)
             is_last = progress.corrections >= self._limits.max_corrections
@@ -284,6 +327,13 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
                 self._emit(CorrectionEvent(text_of(message)))
             return evolve(_with_messages(corrected, [message]), error=error if is_last else None)
         return state
+
+
+async def _ask_model(turns: ModelTurns, state: Composite, progress: RunProgress) -> StepResult:
+    messages, is_compacted = await turns.compacted(state.messages, progress.turns)
+    answer = await turns.ask(messages)
+    answer = replace(answer, is_compacted=is_compacted)
+    return StepResult(answer, [answer.message], messages if is_compacted else None)
 
 
 def _with_messages(state: Composite, messages: Sequence[Message]) -> Composite:

@@ -73,11 +73,15 @@ NO_SPENDING = Spending()
 
 @dataclass(frozen=True, slots=True)
 class TurnAnswer:
-    """The model's answer to a turn, and what it cost: nothing if it was in the cache."""
+    """The model's answer to a turn, and what it cost: nothing if it was in the cache.
+
+    ``is_compacted``: the conversation had to be compacted for it.
+    """
 
     message: Message
     calls: Sequence[ToolCall] = ()
     spending: Spending = NO_SPENDING
+    is_compacted: bool = False
 
     @property
     def text(self) -> str:

@@ -28,7 +28,8 @@ class AgentResult(Generic[OutputT_co]):
     ``usage`` counts the tokens of the answers that this run got, those before a resume and those
     that were refused or cut off included, and of the summaries that its own model made.
     ``cost_usd`` is their price (None where it isn't known); answers from the cache cost nothing.
-    What attempts without an answer may have cost is only in the ``RunCostTracker``.
+    What attempts without an answer may have cost is only in the ``RunCostTracker``. ``agent`` is
+    the name of the agent that had the conversation last, whose ``output`` it is.
     """
 
     status: RunStatus
@@ -38,6 +39,7 @@ class AgentResult(Generic[OutputT_co]):
     turns: int
     pending: tuple[ToolCall, ...] = ()
     run_id: str | None = None
+    agent: str = ""
     _output: OutputT_co | None = None
     _state: Composite = field(default_factory=Composite, repr=False)
     _checkpoint: Checkpoint | None = field(default=None, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.agents.agent.hooks import Hooks
@@ -13,7 +13,11 @@ from fluid_build.copilot.agents.agent.output_modes import OutputMode
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.tools.toolbox import Tools
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.context.window_manager import ContextWindowManager
 
 ContentBlock: TypeAlias = Mapping[str, JsonValue | bytes]
 """A text, an image or a document (see ``fluid_build.copilot.messages``)."""
@@ -48,3 +52,15 @@ class AgentSettings(TypedDict, total=False):
     fallback: Fallback | None
     hooks: Hooks
     output_mode: OutputMode
+    window: ContextWindowManager | None
+
+
+def instructions_for(instructions: Callable[[Any], str], deps: object) -> str:
+    """Return the instructions of a run. Raises ``UsageError`` where they are no text."""
+    text = instructions(deps)
+    if isinstance(text, str):
+        return text
+    raise UsageError(
+        f"The function of the instructions returned a {type(text).__name__}, not a text.",
+        hint="Return the whole text of the instructions.",
+    )

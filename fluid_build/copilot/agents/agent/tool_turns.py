@@ -121,6 +121,10 @@ class ToolRunner:
             )
         self._approvals = {}
 
+    def forget_approvals(self) -> None:
+        """Drop the approvals, which were for a turn of another agent."""
+        self._approvals = {}
+
     def _approvals_for(self, turn: CallTurn, number: int) -> Approvals:
         if self._first_turn is None:
             self._first_turn = number

@@ -454,7 +454,7 @@ def test_a_prompt_that_would_lose_something_is_refused(prompt: Any) -> None:
 
 def test_help_shows_the_options_of_a_run() -> None:
     """They are parameters of their own in each of the four signatures."""
-    options = {"prompt", "deps", "message_history", "checkpoint", "store", "run_id"}
+    options = {"prompt", "deps", "message_history", "checkpoint", "store", "run_id", "session"}
     for method in (Agent.run, Agent.run_sync, Agent.stream, Agent.stream_sync):
         assert set(inspect.signature(method).parameters) == {"self", *options}
 
