@@ -79,8 +79,9 @@ PUBLIC = {
     "copilot.agents.agent": """
         Agent AgentEvent AgentResult ApprovalRequiredError Approved CallRule ChatSession
         DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied Fallback HandoffEvent Hooks
-        PendingApproval ResultEvent ToolFinishedEvent ToolStartedEvent TurnLimitError allow
-        answer_approval ask deny pending_approvals""",
+        PartialEvent PendingApproval ResultEvent ToolFinishedEvent ToolStartedEvent TurnLimitError
+        allow answer_approval ask deny pending_approvals""",
+    "copilot.agents.agui": "agui_app agui_events",
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
         DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError

@@ -61,6 +61,7 @@ from fluid_build.copilot.agents.agent.settings import (
     instructions_for,
 )
 from fluid_build.copilot.agents.agent.streams import (
+    PartialAnswers,
     read_blocking,
     refuse_running_loop,
     stream_events,
@@ -352,6 +353,26 @@ class Agent(Generic[DepsT, OutputT]):
         job = resumed_job(found, approvals, deps, accept_changed_code, False, session)
         return run_blocking(self._run(job))
 
+    def resume_stream(
+        self,
+        run: str | Checkpoint | AgentResult[OutputT],
+        *,
+        approvals: Approvals | None = None,
+        deps: DepsT | None = None,
+        store: Store | None = None,
+        session: ChatSession | None = None,
+        accept_changed_code: bool = False,
+    ) -> AsyncGenerator[AgentEvent[OutputT]]:
+        """Go on with a run, as ``resume``, and yield its events, as ``stream``."""
+        found = self._find_run(run, store)
+        job = resumed_job(found, approvals, deps, accept_changed_code, True, session)
+        return stream_events(partial(self._run, job))
+
+    @property
+    def typed_agents(self) -> frozenset[str]:
+        """Return the names of the agents of a run whose answer isn't a text."""
+        return frozenset(agent.name for agent in self._team() if agent._output.type is not None)
+
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
         """Answer ``args["prompt"]`` for a composite that delegates to this agent.
 
@@ -477,6 +498,9 @@ class Agent(Generic[DepsT, OutputT]):
     async def _run(
         self, job: Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
     ) -> AgentResult[OutputT]:
+        if emit is not None:
+            outputs = {agent.name: agent._output for agent in self._team()}
+            emit = PartialAnswers(emit, outputs, self.name).emit
         for agent in self._team():
             agent.toolbox.check_deps(agent.deps if job.deps is None else job.deps)
         async with AsyncExitStack() as stack:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from fluid_build.copilot.agents.agent.results import AgentResult
 from fluid_build.copilot.errors import AgentExecutionError
@@ -39,6 +40,17 @@ class CorrectionEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialEvent:
+    """The fields of a typed answer that are there so far, each of its type.
+
+    A text and a list grow from event to event. Constraints and validators are for the whole answer:
+    what is shown here may yet be corrected.
+    """
+
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class FallbackEvent:
     """A turn that the second model takes: the texts since the turn began aren't the answer."""
 
@@ -69,6 +81,7 @@ LoopEvent: TypeAlias = (
     | CorrectionEvent
     | FallbackEvent
     | HandoffEvent
+    | PartialEvent
 )
 """An event before the end of a run."""
 

@@ -28,6 +28,8 @@ class OutputFormat(Generic[OutputT]):
         self.schema_name = getattr(output, "__name__", "answer")
         self._adapter: TypeAdapter[Any] | None = None
         self._is_wrapped = False
+        self.type: Any = None
+        """What the fields of an answer are of; None for a text."""
         if output is str:
             return
         try:
@@ -41,7 +43,7 @@ class OutputFormat(Generic[OutputT]):
         if self._is_wrapped:
             wrapper = create_model("Answer", result=(output, ...))
             adapter, schema = TypeAdapter(wrapper), wrapper.model_json_schema()
-        self._adapter, self.schema = adapter, schema
+        self._adapter, self.schema, self.type = adapter, schema, output
 
     @classmethod
     def of_schema(cls, schema: JsonObject) -> OutputFormat[Any]:

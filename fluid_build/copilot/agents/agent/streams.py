@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from typing import Any, TypeVar
 
-from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent, ResultEvent
+from fluid_build.copilot.agents.agent.events import (
+    AgentEvent,
+    HandoffEvent,
+    LoopEvent,
+    PartialEvent,
+    ResultEvent,
+)
+from fluid_build.copilot.agents.agent.output_format import OutputFormat
+from fluid_build.copilot.agents.agent.partial_answers import PartialAnswer
 from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.llm.streaming import TextEvent, ThinkingEvent, UsageEvent
 from fluid_build.errors import UsageError
 
 OutputT = TypeVar("OutputT")
@@ -33,6 +42,41 @@ async def stream_events(
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+class PartialAnswers:
+    """Passes the events of a run on, and those of its typed answer between them.
+
+    ``outputs`` are the forms of the answers, by the agents that may have the conversation.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[LoopEvent], object],
+        outputs: Mapping[str, OutputFormat[Any]],
+        agent: str,
+    ) -> None:
+        self._emit = emit
+        self._outputs = outputs
+        self._answer = self._of(agent)
+
+    def emit(self, event: LoopEvent) -> None:
+        """Pass an event on, and what there is of a typed answer after it."""
+        self._emit(event)
+        if isinstance(event, HandoffEvent):
+            self._answer = self._of(event.agent)
+        elif self._answer is None or isinstance(event, ThinkingEvent | UsageEvent):
+            return
+        elif isinstance(event, TextEvent):
+            fields = self._answer.add(event.text)
+            if fields is not None:
+                self._emit(PartialEvent(fields))
+        else:
+            self._answer.reset()
+
+    def _of(self, agent: str) -> PartialAnswer | None:
+        output = self._outputs[agent].type
+        return None if output is None else PartialAnswer(output)
 
 
 def refuse_running_loop() -> None:

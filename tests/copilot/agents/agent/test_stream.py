@@ -12,6 +12,7 @@ from fluid_build.copilot.agents.agent import (
     Agent,
     AgentEvent,
     CorrectionEvent,
+    PartialEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
@@ -107,7 +108,7 @@ def test_an_answer_that_is_corrected_is_an_event() -> None:
     model = ScriptedProvider([{}, {"result": 3}])
     events = list(Agent(model, output=int).stream_sync("Go."))
     text_types = [kind for kind in kinds(events) if kind is not UsageEvent]
-    assert text_types == [TextEvent, CorrectionEvent, TextEvent, ResultEvent]
+    assert text_types == [TextEvent, CorrectionEvent, TextEvent, PartialEvent, ResultEvent]
     correction = next(event for event in events if isinstance(event, CorrectionEvent))
     assert "/result: missing" in correction.text
 
