@@ -26,6 +26,7 @@ from fluid_build.cli.forging.stage_lines import dollars, print_line, watching
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.options import Debug, Json, JsonLines, MaxCost, ReceiptFile
 from fluid_build.cli.reading.source_session import open_sources
+from fluid_build.cli.run_page import write_run_page
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import FluidError, UsageError
@@ -54,6 +55,9 @@ from fluid_build.text import counted
 
 _MOST_LISTED = 40
 
+Html = Annotated[
+    bool, typer.Option("--html", help="Draw a timeline of the run, as a page of its own.")
+]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
 Uri = Annotated[
     str | None,
@@ -84,12 +88,17 @@ def list_runs(json: Json = False, _debug: Debug = False) -> int:
     return failures.DONE
 
 
-def show_run(run: RunId, json: Json = False, _debug: Debug = False) -> int:
+def show_run(run: RunId, html: Html = False, json: Json = False, _debug: Debug = False) -> int:
     """Show what a run was asked, how far it came, and its receipt.
 
+    With --html, what it did is drawn on a timeline, which is written to run-RUN.html: of a forge,
+    and of an agent's saved run whose program recorded it.
+
     \b
-    Example:  fluid runs show 3f9a12bc
+    Example:  fluid runs show 3f9a12bc --html
     """
+    if html:
+        return write_run_page(open_store(), run, as_json=json)
     log = RunLog(open_store())
     record = log.get(run)
     if json:

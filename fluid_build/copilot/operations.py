@@ -64,6 +64,11 @@ class Operation:
             self._announce()
         return self
 
+    @property
+    def is_published(self) -> bool:
+        """Return whether the operation is under way, and somebody hears of it."""
+        return self._id is not None
+
     def fail(self, error: object) -> None:
         """Record the error of an operation that doesn't raise it."""
         self._error_type = type(error).__name__ if isinstance(error, BaseException) else "error"

@@ -27,6 +27,7 @@ from fluid_build.copilot.errors import StaleCheckpointError, StoreError
 from fluid_build.copilot.events import Event, get_event_bus
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
+from fluid_build.copilot.timelines import record_timelines
 from fluid_build.errors import FluidError, OutputError, SourceChangedError
 from fluid_build.forging import Forged, Preview
 from fluid_build.forging.report_file import report_change, with_report, write_report
@@ -173,7 +174,7 @@ def _run_of(
             watching.on_stage,
             client,
         )
-        with _calls_noted(tracker, place):
+        with _calls_noted(tracker, place), _recorded(store):
             if source.catalog is not None:
                 tracker.record_catalog_fetch(source.catalog.name, source.catalog.duration_ms)
             yield Coordinator(place)
@@ -222,6 +223,16 @@ def _note_failure(store: Store, record: RunRecord, error: Exception) -> None:
     message = redact(reason, secrets_of_environment())
     stopped = record.model_copy(update={"state": "stopped", "ended": time.time(), "error": message})
     RunLog(store).save(stopped)
+
+
+@contextmanager
+def _recorded(store: Store) -> Generator[None]:
+    """Record the timeline of the run; one that can't be saved disturbs nothing."""
+    stop = record_timelines(store)
+    try:
+        yield
+    finally:
+        stop()
 
 
 @contextmanager

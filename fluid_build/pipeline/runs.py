@@ -14,6 +14,7 @@ from fluid_build import __version__
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.errors import RunNotFoundError, RunOwnedError, StaleCheckpointError
 from fluid_build.copilot.store.base import Store
+from fluid_build.copilot.timelines import forget_timeline
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.values import VALUES
@@ -139,6 +140,7 @@ class RunLog:
 
     def _delete(self, run_id: str) -> None:
         self.forget_progress(run_id)
+        forget_timeline(self._store, run_id)
         self._store.delete(COSTS, run_id)
         self._store.delete(RECORDS, run_id)
 

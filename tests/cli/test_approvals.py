@@ -8,6 +8,8 @@ import pytest
 from fluid_build.copilot import Agent, ScriptedProvider, forge_tool
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.copilot.timelines import record_timelines
+from fluid_build.report.page.page_file import is_page
 from tests.cli.running import Fluid
 
 
@@ -51,3 +53,16 @@ def test_an_answer_that_is_none_is_refused(
 ) -> None:
     cleaner().run_sync("Go.", store=store, run_id="tidy")
     assert fluid("runs", "answer", "tidy", "c1", *options).code == 2
+
+
+def test_the_timeline_of_an_agents_run_is_a_page(
+    fluid: Fluid, store: SqliteBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = record_timelines(store)
+    cleaner().run_sync("Go.", store=store, run_id="tidy")
+    stop()
+    monkeypatch.chdir(tmp_path)
+    outcome = fluid("runs", "show", "tidy", "--html")
+    assert (outcome.code, is_page(tmp_path / "run-tidy.html")) == (0, True)
+    assert "ApprovalRequiredError" in (tmp_path / "run-tidy.html").read_text("utf-8")
+    assert fluid("runs", "show", "other", "--html").code == 2

@@ -57,6 +57,7 @@ PUBLIC = {
         rate_limit refused_base_url server_error slow unauthorized wrong_schema""",
     "copilot.events": "Event EventBus Observer get_event_bus",
     "copilot.operations": "Operation current_operation",
+    "copilot.timelines": "TimedOperation forget_timeline record_timelines timeline_of",
     "copilot.scratchpad": """
         CriticFinding RawSlots RetrievalResult Scratchpad Severity StageFeedback""",
     "copilot.cost": """

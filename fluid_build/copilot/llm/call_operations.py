@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmResponse
+from fluid_build.copilot.llm.prepared_calls import PreparedCall
 from fluid_build.copilot.operations import Operation
 from fluid_build.json_types import JsonValue
 
@@ -39,13 +40,23 @@ def model_call(
     return Operation("llm.call", describe)
 
 
-def record_answer(call: Operation, response: LlmResponse) -> LlmResponse:
-    """Add the answer's model, stop reason and usage to the operation; return the answer."""
-    call.outcome["response_model"] = response.model or None
-    call.outcome["stop_reason"] = response.stop_reason
+def record_answer(operation: Operation, response: LlmResponse, call: PreparedCall) -> LlmResponse:
+    """Add the answer's model, stop reason, usage and price to the operation; return the answer."""
+    operation.outcome["response_model"] = response.model or None
+    operation.outcome["stop_reason"] = response.stop_reason
     if response.usage is not None:
-        call.outcome["input_tokens"] = response.usage.input_tokens
-        call.outcome["output_tokens"] = response.usage.output_tokens
-        call.outcome["cached_tokens"] = response.usage.cached_tokens
-        call.outcome["cache_write_tokens"] = response.usage.cache_write_tokens
+        operation.outcome["input_tokens"] = response.usage.input_tokens
+        operation.outcome["output_tokens"] = response.usage.output_tokens
+        operation.outcome["cached_tokens"] = response.usage.cached_tokens
+        operation.outcome["cache_write_tokens"] = response.usage.cache_write_tokens
+        if operation.is_published:
+            cost = call.tracker.price(
+                call.provider.name,
+                call.prompt.model,
+                response.usage.input_tokens,
+                response.usage.output_tokens,
+                response.usage.cached_tokens,
+                cache_write_tokens=response.usage.cache_write_tokens,
+            )
+            operation.outcome["cost_usd"] = None if cost is None else str(cost)
     return response

@@ -146,8 +146,9 @@ class LlmClient:
             call = self._prepare(
                 self.provider.build_request, prompt, stage, agent_class, prompt_tokens
             )
+            call.outcome = operation.outcome
             response = await self._retry(lambda: self._attempt(call))
-            return record_answer(operation, response)
+            return record_answer(operation, response, call)
 
     def complete_sync(
         self,
@@ -162,8 +163,9 @@ class LlmClient:
             call = self._prepare(
                 self.provider.build_request, prompt, stage, agent_class, prompt_tokens
             )
+            call.outcome = operation.outcome
             response = self._retry_sync(lambda: self._attempt_sync(call))
-            return record_answer(operation, response)
+            return record_answer(operation, response, call)
 
     def stream(
         self,

@@ -18,6 +18,7 @@ from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.message_checks import check_messages
+from fluid_build.json_types import JsonValue
 
 SAFETY_FACTOR = 1.5
 """For an estimate of tokens, which may be too low for text that it wasn't measured on."""
@@ -46,12 +47,15 @@ class PreparedCall:
     """The seconds that the readers of other streams may take while this call needs their money."""
     failure: AgentExecutionError | None = None
     """The failure of the latest attempt."""
+    outcome: dict[str, JsonValue] = field(default_factory=dict)
+    """What the operation of the call says at its end."""
 
     async def reserve(self) -> Reservation:
         """Reserve money for an attempt.
 
         Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
         """
+        self._count()
         try:
             return await self.tracker.wait_to_reserve(self.largest, patience=self.patience)
         except CostLimitExceeded as refusal:
@@ -59,10 +63,15 @@ class PreparedCall:
 
     def reserve_sync(self) -> Reservation:
         """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
+        self._count()
         try:
             return self.tracker.wait_to_reserve_sync(self.largest, patience=self.patience)
         except CostLimitExceeded as refusal:
             raise refusal from self.failure
+
+    def _count(self) -> None:
+        made = self.outcome.get("attempts", 0)
+        self.outcome["attempts"] = made + 1 if isinstance(made, int) else 1
 
 
 def prepare_call(

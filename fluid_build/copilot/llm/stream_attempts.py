@@ -186,6 +186,7 @@ class StreamedCall:
             agent_class=caller.agent_class,
             is_streamed=True,
         )
+        call.outcome = self._operation.outcome
 
     def leave(self) -> None:
         """Settle for what was received. Raises ``CostLimitExceeded``."""
@@ -263,7 +264,7 @@ class StreamedCall:
         """Return a batch to the reader. Finish the operation where it ends the answer."""
         self._money.pause()
         if isinstance(batch[-1], AnswerEvent):
-            record_answer(self._operation, batch[-1].response)
+            record_answer(self._operation, batch[-1].response, self._call)
             self._operation.finish()
         return batch
 

@@ -52,16 +52,21 @@ def timeline(stages: tuple[StageFacts, ...]) -> Timeline:
     if not end or not all(stage.spans for stage in stages):
         seconds = sum(stage.seconds for stage in stages)
         return Timeline(tuple(Lane(stage, ()) for stage in stages), (), seconds)
-    step = _step(end)
-    ticks = [step * n for n in range(math.floor(end / step) + 1)]
     return Timeline(
         tuple(
-            Lane(stage, tuple(_bar(start, stop, end) for start, stop in stage.spans))
+            Lane(stage, tuple(bar(start, stop, end) for start, stop in stage.spans))
             for stage in stages
         ),
-        tuple(Tick(duration(tick), _percent(tick, end)) for tick in ticks),
+        axis(end),
         end,
     )
+
+
+def axis(end: float) -> tuple[Tick, ...]:
+    """Return the labels of an axis of so many seconds."""
+    step = _step(end)
+    ticks = [step * n for n in range(math.floor(end / step) + 1)]
+    return tuple(Tick(duration(tick), _percent(tick, end)) for tick in ticks)
 
 
 def duration(seconds: float) -> str:
@@ -74,7 +79,8 @@ def duration(seconds: float) -> str:
     return f"{round(seconds, 2 if seconds < 10 else 1):g} s"
 
 
-def _bar(start: float, stop: float, end: float) -> Bar:
+def bar(start: float, stop: float, end: float) -> Bar:
+    """Return what lasts from one second to another on an axis of ``end`` seconds."""
     width = max(_percent(stop - start, end), _SHORTEST)
     return Bar(min(_percent(start, end), 100 - width), width)
 
