@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from fluid_build.api.arguments import Opening, OpenSettings, SourceLike, opening, reporting
 from fluid_build.api.decisions import Decisions, followed_decisions
@@ -30,6 +30,11 @@ from fluid_build.text import counted
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.folder_changes import loses_decisions
 from fluid_build.transform.proof.proof import Proof
+
+if TYPE_CHECKING:
+    from fluid_build.api.model_forge import Dollars
+    from fluid_build.pipeline.receipt import Receipt
+    from fluid_build.pipeline.stages import OnStage
 
 # Whether the rows of a source are those that were forged.
 
@@ -83,6 +88,11 @@ def forge(
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
+    model: str | None = None,
+    endpoint: str | None = None,
+    max_cost: "Dollars | None" = None,
+    on_stage: "OnStage | None" = None,
+    run_id: str | None = None,
     **options: Unpack[OpenSettings],
 ) -> "ForgeResult":
     """Model a source, build the model, and prove that nothing was lost.
@@ -90,11 +100,17 @@ def forge(
     With ``out``, everything is written to that folder, whose own ``decisions.yaml`` is followed as
     well, and whose earlier model is continued, except for the tables and elements that ``redesign``
     names ("all" for the whole); files there that somebody edited are kept unless ``overwrite`` is
-    set. Without it nothing is written, and ``save`` writes it later. No language model takes part,
-    so the same source, folder and arguments give the same result. A model that loses something is
-    returned too: ``result.proof.holds`` says whether it does. Raises SourceError, UsageError,
-    DecisionError, BuildFailedError and OutputError.
+    set. Without it nothing is written, and ``save`` writes it later. Without ``model`` no language
+    model takes part, so the same source, folder and arguments give the same result. A model that
+    loses something is returned too: ``result.proof.holds`` says whether it does.
+
+    ``model`` is ``"provider:model"``, which proposes decisions in a run of stages that is recorded
+    and reported to ``on_stage``; it needs ``out``. ``endpoint`` is the address of a server other
+    than the provider's own. ``max_cost`` are the US dollars that the run may
+    cost, and a call with the same ``run_id`` and arguments resumes it. Raises SourceError,
+    UsageError, DecisionError, BuildFailedError, OutputError and, with a model, CostLimitExceeded.
     """
+    _check_model_arguments(model, out, endpoint or max_cost or on_stage or run_id)
     folder = None if out is None else Path(out)
     place = opening(source, options)
     asked = {
@@ -112,6 +128,19 @@ def forge(
     followed = followed_decisions(decisions, folder, overwrite=overwrite)
     settings = forge_options.as_settings()
     settings["decisions"], settings["decisions_text"] = followed.decisions, followed.text
+    if model is not None and folder is not None:
+        # Most forges use no model, and don't wait for this import.
+        from fluid_build.api.model_forge import ModelForge
+
+        asked_model = ModelForge(model, endpoint, max_cost, on_stage, run_id)
+        decided = ForgeOptions(**settings)
+        with reporting(on_progress) as report:
+            result = asked_model.run(
+                place, decided, folder, overwrite=overwrite, on_progress=report
+            )
+        return ForgeResult(
+            result.forged, decided, place, folder=folder, rows=None, receipt=result.receipt
+        )
     with reporting(on_progress) as report, place.session(report) as opened:
         forged = forge_source(
             opened, out=folder, overwrite=overwrite, on_progress=report, **settings
@@ -123,7 +152,8 @@ def forge(
 class ForgeResult:
     """What was made of a source: its profile, model, contract and proof, and files once written.
 
-    ``folder`` is where the files are, None before they are written.
+    ``folder`` is where the files are, None before they are written. ``receipt`` says what a
+    language model did and cost, None where none took part.
     """
 
     def __init__(
@@ -134,7 +164,9 @@ class ForgeResult:
         *,
         folder: Path | None,
         rows: Mapping[str, str] | None,
+        receipt: "Receipt | None" = None,
     ) -> None:
+        self.receipt = receipt
         self._forged = forged
         self._options = options
         self._place = place
@@ -238,6 +270,19 @@ class ForgeResult:
 
     def _repr_html_(self) -> str:
         return forged_html(self._forged)
+
+
+def _check_model_arguments(model: str | None, out: object, others: object) -> None:
+    """Raise UsageError for a model without a folder, and for what is said of no model."""
+    if model is None and others:
+        raise UsageError(
+            "endpoint, max_cost, on_stage and run_id are of a forge with a model.",
+            hint="Pass model='provider:model', or leave them out.",
+        )
+    if model is not None and out is None:
+        raise UsageError(
+            "A forge with a model writes its folder.", hint="Pass out= with the folder."
+        )
 
 
 def _check_outside(folder: Path, place: Opening) -> None:

@@ -72,7 +72,9 @@ class Watching:
 UNWATCHED = Watching()
 
 
-def begin_run(store: Store, request: ForgeRequest) -> tuple[Store, RunRecord, tuple[str, ...]]:
+def begin_run(
+    store: Store, request: ForgeRequest, *, run_id: str | None = None
+) -> tuple[Store, RunRecord, tuple[str, ...]]:
     """Record a new run; return its store, its record, and notes on what couldn't be recorded.
 
     A run without a model goes on where the store can't be used: it's only not recorded.
@@ -80,7 +82,7 @@ def begin_run(store: Store, request: ForgeRequest) -> tuple[Store, RunRecord, tu
     use = settled(request.model_use)
     limit = None if use.model is None else RunCostTracker().limit_usd
     record = new_record(
-        request.model_copy(update={"model_use": use, "configured_limit": limit}),
+        request.model_copy(update={"model_use": use, "configured_limit": limit}), run_id
     )
     try:
         RunLog(store).save(record)

@@ -15,6 +15,7 @@ from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.errors import RunNotFoundError, RunOwnedError, StaleCheckpointError
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.timelines import forget_timeline
+from fluid_build.errors import UsageError
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.values import VALUES
@@ -47,10 +48,16 @@ class RunRecord(BaseModel):
     receipt: Receipt | None = None
 
 
-def new_record(request: ForgeRequest, clock: Callable[[], float] = time.time) -> RunRecord:
-    """Return the record of a run that starts now."""
+def new_record(
+    request: ForgeRequest, run_id: str | None = None, clock: Callable[[], float] = time.time
+) -> RunRecord:
+    """Return the record of a run that starts now. Raises UsageError for an id that is none."""
+    if run_id is not None and not _is_id(run_id):
+        raise UsageError(
+            f"{run_id!r} can't be the id of a run.", hint="Use at most 64 letters and digits."
+        )
     return RunRecord(
-        id=secrets.token_hex(4),
+        id=run_id or secrets.token_hex(4),
         version=__version__,
         state="running",
         request=request,
