@@ -122,6 +122,8 @@ SECTIONS: Mapping[str, ErrorSection] = {
          "Resume it with a higher limit, or ask for less at once."),
         ("ApprovalRequiredError", "A call of a tool waits for a person, in a run that isn't saved.",
          "Save the run (`store=` and `run_id=`), and resume it with your decision."),
+        ("ApprovalError", "A decision about a call can't be followed; the run still waits.",
+         "Decide about the calls that `fluid runs approvals` lists, with arguments that fit."),
         ("ProviderMismatchError", "A run was asked to use a second provider.",
          "Use one provider in a run, or start another run."),
         ("CostLimitExceeded", "A run has passed its cost limit, or its next call could.",

@@ -24,6 +24,8 @@
       │           └── ProviderMismatchError  a second provider in one run
       ├── CostLimitExceeded              the run has passed its cost limit, or could
       ├── UnknownPriceError              there is a limit, and the model has no known price
+      ├── UsageError                     the call itself is wrong (fluid_build.errors)
+      │     └── ApprovalError              a decision about a call can't be followed
       ├── StoreError                     the store can't be reached, read or written
       └── CheckpointError                a run can't be saved or resumed
             ├── RunExistsError             the run id is used already
@@ -44,7 +46,7 @@ from decimal import Decimal
 from typing import TypedDict, Unpack
 
 from fluid_build.copilot.messages import ToolCall
-from fluid_build.errors import FluidError
+from fluid_build.errors import FluidError, UsageError
 from fluid_build.text import clip
 
 COST_LIMIT_VARIABLE = "FLUID_COST_LIMIT_USD"
@@ -295,6 +297,10 @@ class ApprovalRequiredError(AgentExecutionError):
         )
         self.pending = tuple(pending)
         self.waits = waits
+
+
+class ApprovalError(UsageError):
+    """A decision about a call that can't be followed: the run still waits."""
 
 
 class ProviderMismatchError(AgentExecutionError):

@@ -18,6 +18,7 @@ from typing import Protocol, TypeAlias
 from pydantic_core import to_json
 
 from fluid_build.copilot.errors import (
+    ApprovalError,
     ApprovalRequiredError,
     ToolResultError,
     ToolValidationError,
@@ -92,7 +93,7 @@ def compile_execution(tool: ExecutableTool) -> Execute:
                 value = _wait_for(value)
             return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:
-            if isinstance(error, ApprovalRequiredError) and error.waits:
+            if isinstance(error, ApprovalError | ApprovalRequiredError) and _is_for_people(error):
                 _record_failure(collector, execution, error)
                 raise
             return _failed(collector, execution, error)
@@ -126,7 +127,7 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
                 value = await value
             return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:
-            if isinstance(error, ApprovalRequiredError) and error.waits:
+            if isinstance(error, ApprovalError | ApprovalRequiredError) and _is_for_people(error):
                 _record_failure(collector, execution, error)
                 raise
             return _failed(collector, execution, error)
@@ -135,6 +136,11 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
             raise
 
     return execute_async
+
+
+def _is_for_people(error: ApprovalError | ApprovalRequiredError) -> bool:
+    """Return whether an error of an agent inside a tool is one for a person, not for the model."""
+    return isinstance(error, ApprovalError) or error.waits
 
 
 class MissingTool:

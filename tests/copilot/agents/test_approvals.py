@@ -25,6 +25,7 @@ from fluid_build.copilot.agents.agent import (
 from fluid_build.copilot.agents.composite import (
     Checkpoint,
     CompositeResult,
+    Retry,
     Skip,
     completion,
     delegate,
@@ -166,6 +167,10 @@ def test_changed_arguments_that_cannot_be_used_are_refused_before_anything_runs(
     assert agent.resume_sync(first, approvals={"c1": True}).ok
 
 
+async def no_wait(_seconds: float) -> None:
+    pass
+
+
 # Runs inside runs.
 
 
@@ -192,6 +197,38 @@ def test_an_agent_waits_for_the_approval_of_its_sub_agents_call(
     assert dropped(path) == ["orders"]
     assert len(inner.prompts) == 2, "the sub-agent's turn isn't paid for twice"
     assert store.keys("runs/inside") == []
+
+
+def test_a_decision_that_cannot_be_followed_leaves_the_sub_agent_waiting(
+    tmp_path: Path, store: SqliteBackend
+) -> None:
+    """Nothing that it did is lost, and nothing is paid for twice."""
+    path, inner = tmp_path / "log", ScriptedProvider(once("orders"))
+    first = asker(path, inner).run_sync("Go.", store=store, run_id="r")
+    (waiting,) = first.pending
+    wrong = {waiting.id: Approved({"tabel": "x"})}
+    with pytest.raises(UsageError, match="extra_forbidden"):
+        asker(path, inner).resume_sync("r", store=store, approvals=wrong)
+    asker(path, inner).resume_sync("r", store=store, approvals={waiting.id: True})
+    assert dropped(path) == ["orders"]
+    assert len(inner.prompts) == 2
+
+
+def test_a_step_whose_agent_has_no_answer_begins_anew(store: SqliteBackend) -> None:
+    """A repeated step has all of its corrections again."""
+    model = ScriptedProvider(["no", "no", "no", '{"result": 3}'])
+
+    class Counting(CompositeAgent):
+        def init(self, args: Any) -> Composite:
+            agent = Agent(model, output=int)
+            return Composite(steps=[delegate("count", agent, lambda state: {"prompt": "Go."})])
+
+        def on_error(self, step: Any, error: object, state: Composite) -> Any:
+            return Retry(state)
+
+    result = run_sync(Counting, {}, checkpoint=Checkpoint(store, "r"), sleep=no_wait)
+    assert (result.ok, result.response) == (True, 3)
+    assert len(model.prompts[-1].messages) == 1
 
 
 def test_without_a_store_a_sub_agents_call_is_an_error_that_the_model_sees(tmp_path: Path) -> None:
@@ -394,9 +431,6 @@ def test_a_nested_approval_survives_the_faults_of_a_provider(
         server_error(),
         Reply("All clean."),
     ]
-
-    async def no_wait(_seconds: float) -> None:
-        pass
 
     with LoopbackServer(script) as server:
         wire = make_provider("anthropic", server.base_url("anthropic"))

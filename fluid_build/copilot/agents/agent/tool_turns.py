@@ -32,14 +32,13 @@ from fluid_build.copilot.agents.composite.approvals import (
     Denied,
 )
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
-from fluid_build.copilot.errors import ApprovalRequiredError, ToolValidationError
+from fluid_build.copilot.errors import ApprovalError, ApprovalRequiredError, ToolValidationError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
 from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.dispatch import tool_result_text
 from fluid_build.copilot.tools.metrics import MAX_NAME_CHARS
 from fluid_build.copilot.tools.toolbox import Toolbox
-from fluid_build.errors import UsageError
 
 _NO_RULE = allow("*")
 
@@ -95,7 +94,7 @@ class ToolRunner:
     async def run_next(self, turn: CallTurn, number: int) -> list[ToolResult]:
         """Run the next calls of the turn of this number; return their results.
 
-        Raises ``ApprovalRequiredError`` where a person has to decide first, ``UsageError`` for a
+        Raises ``ApprovalRequiredError`` where a person has to decide first, ``ApprovalError`` for a
         decision about a call that the turn doesn't have.
         """
         approvals = self._approvals_for(turn, number)
@@ -113,10 +112,10 @@ class ToolRunner:
     def expire_approvals(self) -> None:
         """Drop the approvals: later calls haven't been seen by anyone.
 
-        Raises ``UsageError`` for decisions about a run in which no call was waiting.
+        Raises ``ApprovalError`` for decisions about a run in which no call was waiting.
         """
         if self._first_turn is None and self._approvals:
-            raise UsageError(
+            raise ApprovalError(
                 "No call of this run waits for a decision.", hint="Resume it without approvals."
             )
         self._approvals = {}
@@ -136,7 +135,7 @@ class ToolRunner:
         return self._approvals if number == self._first_turn else {}
 
     def _check_change(self, call: ToolCall, decision: Approved) -> None:
-        """Raise ``UsageError`` for changed arguments that the tool or a rule refuses."""
+        """Raise ``ApprovalError`` for changed arguments that the tool or a rule refuses."""
         tool, reason = self._toolbox.find(call.name), "there is no such tool"
         if tool is not None:
             try:
@@ -148,7 +147,7 @@ class ToolRunner:
                 if rule.verdict != "deny":
                     return
                 reason = rule.reason or "a rule denies it"
-        raise UsageError(
+        raise ApprovalError(
             f"The call {call.id!r} can't be made with those arguments: {reason}.",
             hint="Approve it with arguments that fit, or deny it.",
         )
@@ -240,7 +239,7 @@ def guidance_after(turn: CallTurn) -> list[Message]:
 def _check_ids(approvals: Approvals, turn: CallTurn) -> None:
     unknown = sorted(set(approvals) - {call.id for call in turn.calls})
     if unknown:
-        raise UsageError(
+        raise ApprovalError(
             f"No call that waits for a decision has the id {unknown[0]!r}.",
             hint=f"The ids are {', '.join(call.id for call in turn.open_calls)}.",
         )

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
-from fluid_build.copilot.errors import RunNotFoundError
+from fluid_build.copilot.errors import ApprovalError, RunNotFoundError
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.base import Store
-from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 DEFAULT_NAMESPACE = "runs"
@@ -57,12 +56,12 @@ class PendingApproval:
 
 
 def check_approvals(approvals: object) -> None:
-    """Raise ``UsageError`` unless these are decisions by the ids of calls."""
+    """Raise ``ApprovalError`` unless these are decisions by the ids of calls."""
     decisions = list(approvals.values()) if isinstance(approvals, Mapping) else [approvals]
     if not isinstance(approvals, Mapping) or not all(
         isinstance(decision, Decision) for decision in decisions
     ):
-        raise UsageError(
+        raise ApprovalError(
             "The approvals aren't decisions about calls.",
             hint="Write True, False, Approved or Denied for each call's id: "
             "approvals={call.id: True}.",
@@ -89,7 +88,7 @@ def answer_approval(
 ) -> PendingApproval:
     """Decide about a waiting call; the process that resumes the run finds the decision.
 
-    Raises ``RunNotFoundError`` for a run that doesn't wait, ``UsageError`` for a call that it
+    Raises ``RunNotFoundError`` for a run that doesn't wait, ``ApprovalError`` for a call that it
     doesn't have or that is decided already: the first answer counts.
     """
     check_approvals({call_id: decision})
@@ -101,13 +100,13 @@ def answer_approval(
         )
     calls = {each.call.id: each for each in _pending(store, namespace, run_id, saved)}
     if call_id not in calls:
-        raise UsageError(
+        raise ApprovalError(
             f"No call of the run {run_id!r} that waits for a decision has the id {call_id!r}.",
             hint=f"The ids are {', '.join(calls)}.",
         )
     key = _answer_key(run_id, saved["epoch"], call_id)
     if not store.add(_answers(namespace), key, _dump(decision)):
-        raise UsageError(
+        raise ApprovalError(
             f"The call {call_id!r} of the run {run_id!r} is decided already.",
             hint="Resume the run: it follows that decision.",
         )

@@ -23,15 +23,27 @@ from fluid_build.copilot.agents.composite.checkpoint import (
     nested_names,
 )
 from fluid_build.copilot.errors import (
+    AnswerCutOffError,
+    AnswerRefusedError,
+    ApprovalError,
     ApprovalRequiredError,
-    CostLimitExceeded,
-    ProviderError,
+    RunLimitError,
+    SchemaValidationError,
+    TurnLimitError,
 )
-from fluid_build.errors import UsageError
 
 DecisionT = TypeVar("DecisionT", bound=Decision)
 
 _LABELLED = re.compile(r"(.*?-[0-9a-f]{6})/(.+)", re.DOTALL)
+_WITHOUT_ANSWER = (
+    AnswerCutOffError,
+    AnswerRefusedError,
+    RunLimitError,
+    SchemaValidationError,
+    TurnLimitError,
+)
+"""Errors that a run would soon end with again: it has used up its turns or its corrections."""
+
 _NO_NAME = re.compile(r"[^\w.\-]+")
 _LONGEST_NAME = 60
 """Characters of a name in a run id, which is part of a key of the store."""
@@ -52,11 +64,11 @@ class NestedDecisions:
         return self._by_label.pop(label, {})
 
     def refuse_unknown(self, checkpoint: Checkpoint) -> None:
-        """Raise ``UsageError`` for a decision about a run that isn't inside the item to resume."""
+        """Raise ``ApprovalError`` for a decision about a run that the item doesn't have."""
         names = nested_names(checkpoint) if self._by_label else []
         for label, decisions in self._by_label.items():
             if not any(name.startswith(f"{_safe(label)}.") for name in names):
-                raise UsageError(
+                raise ApprovalError(
                     f"No call of this run waits for the decision about {next(iter(decisions))!r}.",
                     hint="Resume it with decisions about the calls in its result's pending.",
                 )
@@ -100,9 +112,8 @@ def nested_in(place: NestedPlace | None) -> Generator[None]:
 def nested_run(name: str | None, content: object) -> Generator[NestedRun | None]:
     """Provide the run of what is asked here; None where the outer run isn't saved.
 
-    ``name`` is who asks (default: the step's name), ``content`` what. A run that waits, or that a
-    provider or a cost limit stopped, goes on when it is asked for again; any other that failed
-    begins anew.
+    ``name`` is who asks (default: the step's name), ``content`` what. A run that waits or was
+    stopped goes on when it is asked for again; one whose agent had no answer begins anew.
     """
     place = _PLACE.get()
     if place is None:
@@ -117,9 +128,7 @@ def nested_run(name: str | None, content: object) -> Generator[NestedRun | None]
     except ApprovalRequiredError as error:
         pending = [replace(call, id=f"{label}/{call.id}") for call in error.pending]
         raise ApprovalRequiredError(pending, waits=True) from None
-    except (ProviderError, CostLimitExceeded):
-        raise
-    except Exception:
+    except _WITHOUT_ANSWER:
         checkpoint.delete()
         raise
 
