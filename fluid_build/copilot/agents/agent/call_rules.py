@@ -53,6 +53,10 @@ def deny(
     return CallRule("deny", tool, arguments or {}, reason)
 
 
+ALLOWED, ASKED = allow("*"), ask("*")
+"""What becomes of a call that fits no rule, by what its tool requires."""
+
+
 def rule_for(rules: Sequence[CallRule], tool: Tool, arguments: Arguments) -> CallRule:
     """Return the rule that decides about a call."""
     checked: Mapping[str, object] | None = None
@@ -65,7 +69,7 @@ def rule_for(rules: Sequence[CallRule], tool: Tool, arguments: Arguments) -> Cal
             checked = _checked(tool, arguments)
         if _fits(rule.arguments, checked):
             return rule
-    return ask(tool.name) if tool.requires_approval else allow(tool.name)
+    return ASKED if tool.requires_approval else ALLOWED
 
 
 def _checked(tool: Tool, arguments: Arguments) -> Mapping[str, object]:

@@ -277,6 +277,8 @@ class AgentLoop(CompositeAgent):
     def _handed_over(self, progress: RunProgress, turn: CallTurn) -> RunProgress:
         """Return the progress with the agent to which the turn handed over, if it did."""
         handoffs = self.actor(progress).handoffs
+        if not handoffs:
+            return progress
         for call, result in zip(turn.calls, turn.results, strict=True):
             if call.name in handoffs and not result.is_error:
                 progress = replace(progress, agent=handoffs[call.name])
@@ -332,8 +334,9 @@ class AgentLoop(CompositeAgent):
 async def _ask_model(turns: ModelTurns, state: Composite, progress: RunProgress) -> StepResult:
     messages, is_compacted = await turns.compacted(state.messages, progress.turns)
     answer = await turns.ask(messages)
-    answer = replace(answer, is_compacted=is_compacted)
-    return StepResult(answer, [answer.message], messages if is_compacted else None)
+    if not is_compacted:
+        return StepResult(answer, [answer.message])
+    return StepResult(replace(answer, is_compacted=True), [answer.message], messages)
 
 
 def _with_messages(state: Composite, messages: Sequence[Message]) -> Composite:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fluid_build.copilot.agents.agent.call_rules import CallRule, allow, rule_for
+from fluid_build.copilot.agents.agent.call_rules import ALLOWED, CallRule, rule_for
 from fluid_build.copilot.agents.agent.events import (
     LoopEvent,
     ToolFinishedEvent,
@@ -39,8 +39,6 @@ from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.dispatch import tool_result_text
 from fluid_build.copilot.tools.metrics import MAX_NAME_CHARS
 from fluid_build.copilot.tools.toolbox import Toolbox
-
-_NO_RULE = allow("*")
 
 _CHANGED = "A person approved this call with other arguments, and it ran with these."
 
@@ -169,7 +167,7 @@ class ToolRunner:
     def _rule(self, call: ToolCall) -> CallRule:
         tool = self._toolbox.find(call.name)
         if tool is None:  # the call is refused without a rule
-            return _NO_RULE
+            return ALLOWED
         return rule_for(self._rules, tool, _arguments(call))
 
     def _runs_in_parallel(self, call: ToolCall) -> bool:

@@ -31,6 +31,7 @@ from fluid_build.copilot.agents.composite.checkpoint import Checkpoint, is_neste
 from fluid_build.copilot.agents.composite.nested import (
     NestedDecisions,
     NestedPlace,
+    is_inside,
     nested_in,
     nested_run,
 )
@@ -318,8 +319,12 @@ async def _execute_step(
     inside: dict[str, Checkpoint],
 ) -> tuple[Composite, _Failure | None]:
     state = _require_composite(agent.on_step_start(step, state), agent, "on_step_start")
-    with nested_in(_place(step, options, inside)):
+    place = _place(step, options, inside)
+    if place is None and not is_inside():  # as most runs, whose turns are many and short
         outcome = await execute(step, state, threads=options.threads)
+    else:
+        with nested_in(place):
+            outcome = await execute(step, state, threads=options.threads)
     if isinstance(outcome, Failed):
         return state, _Failure(step, outcome.error, step)
     history = state.messages if outcome.rewritten is None else outcome.rewritten

@@ -98,6 +98,11 @@ class NestedRun:
 _PLACE: ContextVar[NestedPlace | None] = ContextVar("fluid_nested_place", default=None)
 
 
+def is_inside() -> bool:
+    """Return whether runs that are started here are saved inside another."""
+    return _PLACE.get() is not None
+
+
 @contextmanager
 def nested_in(place: NestedPlace | None) -> Generator[None]:
     """Save the runs that are started in this block in ``place``; None saves them nowhere."""
