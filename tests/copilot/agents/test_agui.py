@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ PAIRS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CA
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteBackend:
-    return SqliteBackend(tmp_path / "chats.db")
+def store(tmp_path: Path) -> Iterator[SqliteBackend]:
+    backend = SqliteBackend(tmp_path / "chats.db")
+    yield backend
+    backend.close()
 
 
 def kinds(events: list[Any]) -> list[str]:
@@ -133,8 +136,14 @@ def test_a_client_that_asks_nothing_is_told_so(store: SqliteBackend) -> None:
     assert events[-1]["code"] == "UsageError"
 
 
-def post(app: Any, body: bytes, method: str = "POST") -> tuple[int, str]:
-    """The status and the body with which an application answers."""
+async def nothing() -> None:
+    pass
+
+
+def post(
+    app: Any, body: bytes, method: str = "POST", close: Callable[[], Awaitable[None]] = nothing
+) -> tuple[int, str]:
+    """The status and the body with which an application answers, in an event loop of its own."""
     sent: list[Any] = []
     parts = [
         {"type": "http.request", "body": body[:10], "more_body": True},
@@ -147,7 +156,11 @@ def post(app: Any, body: bytes, method: str = "POST") -> tuple[int, str]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(app({"type": "http", "method": method}, receive, send))
+    async def answer() -> None:
+        await app({"type": "http", "method": method}, receive, send)
+        await close()
+
+    asyncio.run(answer())
     content = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], content.decode()
 
@@ -171,7 +184,7 @@ def test_an_application_streams_a_run_through_the_faults_of_a_provider(
         with LlmClient(wire, api_key=server.key, sleep=no_wait) as client:
             app = agui_app(Agent("openai:gpt-4.1", client=client, tools=[add]), store=store)
             request = {"threadId": "t", "runId": "1", "messages": [says("Add.")]}
-            status, body = post(app, json.dumps(request).encode())
+            status, body = post(app, json.dumps(request).encode(), close=client.close_loop)
     assert status == 200
     events = [json.loads(line.removeprefix("data: ")) for line in body.split("\n\n") if line]
     check_order(events)
