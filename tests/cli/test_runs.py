@@ -48,8 +48,8 @@ def model_options(server: LoopbackServer) -> tuple[str, ...]:
     )
 
 
-def test_a_forge_is_listed_and_shown_with_its_receipt(
-    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+def test_a_forge_is_listed_and_shown_with_its_receipt_and_its_timeline(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json").out)
     assert document["fallback_used"] is False
@@ -62,6 +62,10 @@ def test_a_forge_is_listed_and_shown_with_its_receipt(
     screen = fluid("runs", "show", document["run"]).out
     assert "Proof: proven (2 proven)" in screen
     assert "validator" in screen
+    monkeypatch.chdir(tmp_path)
+    assert fluid("runs", "show", document["run"], "--html").code == 0
+    page = (tmp_path / f"run-{document['run']}.html").read_text("utf-8")
+    assert all(f"<bdi>{stage['name']}</bdi>" in page for stage in document["receipt"]["stages"])
 
 
 def test_a_run_that_is_not_there_is_an_error_with_a_hint(fluid: Fluid, home: Path) -> None:
