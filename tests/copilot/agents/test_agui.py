@@ -12,7 +12,6 @@ import pytest
 
 from fluid_build.copilot import Agent, ScriptedProvider
 from fluid_build.copilot.agents.agui import agui_app
-from fluid_build.copilot.agents.agui.application import MAX_BODY_BYTES
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
@@ -198,12 +197,18 @@ def test_an_application_streams_a_run_through_the_faults_of_a_provider(
         (b"[1]", "POST", 400),
         (b"no JSON at all", "POST", 400),
         (b'{"threadId": "t"}', "POST", 400),
-        (b" " * (MAX_BODY_BYTES + 1), "POST", 400),
+        (b" " * 2000, "POST", 400),
     ],
+    ids=["GET", "list", "text", "incomplete", "too large"],
 )
 def test_what_is_no_input_is_refused(
-    store: SqliteBackend, body: bytes, method: str, status: int
+    store: SqliteBackend,
+    monkeypatch: pytest.MonkeyPatch,
+    body: bytes,
+    method: str,
+    status: int,
 ) -> None:
+    monkeypatch.setattr("fluid_build.copilot.agents.agui.application.MAX_BODY_BYTES", 1000)
     app = agui_app(Agent(ScriptedProvider([])), store=store)
     assert post(app, body, method)[0] == status
 
