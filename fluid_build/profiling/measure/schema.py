@@ -187,7 +187,24 @@ def build_tables(
             )
         ]
         tables.append(table)
+    _compare_as_namesakes(tables)
     return tables
+
+
+def _compare_as_namesakes(tables: Iterable[MeasuredTable]) -> None:
+    """Compare text of digits as text where other text has the same name, and not only digits.
+
+    A few rows may happen to have only codes without letters, such as those of one region.
+    """
+    namesakes: dict[str, list[MeasuredColumn]] = defaultdict(list)
+    for table in tables:
+        for column in table.columns:
+            if column.stats.kind == "text" and not column.parsed_name.is_generic:
+                namesakes[column.parsed_name.squashed].append(column)
+    for columns in namesakes.values():
+        if any(column.key_kind == "text" for column in columns):
+            for column in columns:
+                column.key_kind = "text" if column.key_kind == "integer" else column.key_kind
 
 
 def key_kind_of(stats: ColumnStats) -> KeyKind:

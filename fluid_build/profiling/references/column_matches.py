@@ -32,7 +32,7 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
     best = 0.0
     if not is_generic and len(name.bare) > len(key.bare) and _ends_in(name.bare, key.bare):
         best = weights.key_column_tail
-    if len(name.bare) > len(key.full) and _ends_in(name.bare, key.full):
+    if not is_generic and len(name.bare) > len(key.full) and _ends_in(name.bare, key.full):
         best = weights.key_column_tail
     # A role may follow a whole key: ``team id loser``.
     if name.full[:-1] == key.full and len(key.full) > 1 and key.full[-1] in terms("key_word"):

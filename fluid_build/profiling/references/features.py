@@ -144,7 +144,7 @@ class CompositeFeatures:
     the parent's name occurs in such a column, is in the child's name as a whole, or is made of the
     key's columns; ``shares_word`` that the two tables' names have a word in common.
     ``names_parent`` also if a column of the child refers, by itself, to its key column, which
-    ``has_single`` says. ``rows_a_tuple`` are the child's rows for each of its tuples.
+    ``has_single`` says. ``child_own_key`` says how well a column is named for the child itself. ``rows_a_tuple`` are the child's rows for each of its tuples.
     ``taken_columns`` are the child's columns that another composite reference uses already; those
     with a single value aren't counted, for a tenant is part of every key.
     """
@@ -159,6 +159,7 @@ class CompositeFeatures:
     has_date: bool
     has_single: bool
     is_child_key: bool
+    child_own_key: float
     shows_direction: bool
     rows_a_tuple: float
     taken_columns: int
@@ -198,6 +199,7 @@ def composite_features(
         has_date=any(key.key_kind == "date" for key in parent),
         has_single=has_single,
         is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
+        child_own_key=max(column.own_key_score for column in child),
         shows_direction=_show_direction(child, parent)
         or _best_own_key(parent) > _best_own_key(child),
         rows_a_tuple=inclusion.rows / max(inclusion.distinct, 1),

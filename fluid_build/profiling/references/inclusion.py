@@ -9,7 +9,7 @@ import duckdb
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.measure.value_cache import ValueCache, ValueCounts, reading
 from fluid_build.sources.servers.keys import MOST_VALUES, PLAIN_TEXT
-from fluid_build.sources.sql import literal
+from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.personal_text import ABSENT
 
 NO_KEYS = frozenset({"0", "-1", *ABSENT})
@@ -199,8 +199,14 @@ def aliased_columns(
 def _compared_forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[str, str]:
     """Return SQL for both columns of a pair, as text if DuckDB can't convert one to the other."""
     if _is_compared_as_text(child, parent):
-        return f"CAST({child.sql} AS VARCHAR)", f"CAST({parent.sql} AS VARCHAR)"
+        return _as_text(child), _as_text(parent)
     return child.sql, parent.sql
+
+
+def _as_text(column: MeasuredColumn) -> str:
+    """Return SQL for a column as text: as it's stored where it holds text, ``007`` and not 7."""
+    is_stored = column.stats.kind == "text"
+    return f"CAST({quote(column.stats.column.alias) if is_stored else column.sql} AS VARCHAR)"
 
 
 def _is_compared_as_text(child: MeasuredColumn, parent: MeasuredColumn) -> bool:

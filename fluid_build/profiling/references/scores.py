@@ -5,6 +5,7 @@ What each sign is worth, and why, is in ``weights``.
 
 import math
 
+from fluid_build.profiling.measure.schema import NAMED_AS_KEY
 from fluid_build.profiling.references.features import CompositeFeatures, ReferenceFeatures
 from fluid_build.profiling.weights import CompositeWeights, ReferenceWeights
 
@@ -153,6 +154,8 @@ def _shared_grain_term(features: CompositeFeatures, weights: CompositeWeights) -
     """Weigh that the columns are a key of the child as well, unless the names show a direction."""
     if not features.is_child_key or features.shows_direction:
         return 0.0
+    if features.child_own_key >= NAMED_AS_KEY:
+        return weights.child_own_key
     if features.coverage > weights.child_key_coverage:
         return weights.child_key
     is_same = features.name >= weights.same_names

@@ -289,6 +289,9 @@ class CompositeWeights:
     """If the columns are a key of the child too and cover the parent: two tables of one grain, and
     nothing says which refers to which."""
 
+    child_own_key: float = -4.5
+    """The same if a column is named for the child: its own key, whatever else has its values."""
+
     child_key_coverage: float = 0.95
     """The coverage from which that applies."""
 
