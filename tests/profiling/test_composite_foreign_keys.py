@@ -237,3 +237,83 @@ def _judged(
     inclusion = Inclusion(1, 1, 1, 1, 1, 1)
     features = composite_features(child, parent, 1.0, inclusion, {}, (), ())
     return CompositeReference(child, parent, features, inclusion, odds)
+
+
+def test_values_tell_the_member_that_has_another_name() -> None:
+    """What names don't pair up, values do: staff were assigned on the day that a task began."""
+    task = """
+        'P' || (100 + n // 8) AS project_no, 10 * (1 + n % 4) AS task_no,
+        DATE '2024-01-01' + CAST(3 * (n // 4 % 10) AS INTEGER) AS {start}
+    """
+    profile = profiled(
+        f"""
+        CREATE TABLE project_task AS SELECT {task.format(start="begun_on")}, n * 0.5 AS effort
+            FROM range(160) t(n);
+        CREATE TABLE staff_project_task AS SELECT 'E' || (1000 + 7 * (i % 50)) AS staff_no,
+            {task.format(start="assigned_on")}, i * 0.1 AS hours
+            FROM (SELECT i, i * 7 % 160 AS n FROM range(700) t(i));
+        """
+    )
+    assert (
+        "staff_project_task(project_no, task_no, assigned_on)"
+        " -> project_task(project_no, task_no, begun_on)"
+    ) in references(profile)
+
+
+CLIENTS = """
+    CREATE TABLE currency AS SELECT 1 + i // 20 AS client, {code} AS currency,
+        'C' || i AS name FROM range(60) t(i);
+    CREATE TABLE rate AS SELECT 1 + i // 300 AS client, i % 300 AS rate_no,
+        {first} AS from_unit, {second} AS to_unit, i * 0.25 AS rate FROM range(900) t(i);
+"""
+
+
+def test_each_member_with_another_name_is_a_role_of_its_own() -> None:
+    """A rate leads from one currency of a client to another."""
+    code = "chr(65 + CAST({} AS INTEGER)) || 'UX'"
+    profile = profiled(
+        CLIENTS.format(
+            code=code.format("i % 20"),
+            first=code.format("pick(i, 1, 20)"),
+            second=code.format("pick(i, 2, 20)"),
+        )
+    )
+    assert {shown for shown in references(profile) if ", " in shown} == {
+        "rate(client, from_unit) -> currency(client, currency)",
+        "rate(client, to_unit) -> currency(client, currency)",
+    }
+
+
+def test_counts_are_no_member_of_a_key() -> None:
+    """Small numbers of a client are among its keys, and mean nothing by that."""
+    profile = profiled(
+        CLIENTS.format(code="1 + i % 20", first="1 + pick(i, 1, 20)", second="1 + pick(i, 2, 9)")
+    )
+    assert not any(", " in shown for shown in references(profile))
+
+
+def test_the_own_keys_of_two_tables_are_no_reference() -> None:
+    """Each table of a client numbers its rows: that says nothing of another table's."""
+    tables = (("region", 20), ("supplier", 60), ("customer", 200))
+    profile = profiled(
+        "".join(
+            f"CREATE TABLE {table} AS SELECT 1 + i // {rows} AS client, 1 + i % {rows} AS id,"
+            f" 'n' || i AS name FROM range({3 * rows}) t(i);"
+            for table, rows in tables
+        )
+    )
+    assert not references(profile)
+
+
+def test_codes_that_happen_to_be_digits_compare_as_their_namesakes_do() -> None:
+    """All of a shop's articles may have plain numbers, with zeros in front, where others don't."""
+    article = "CASE WHEN i < {most} THEN printf('%05d', i) ELSE 'X' || i END"
+    profile = profiled(
+        f"""
+        CREATE TABLE lot AS SELECT i % 50 AS plant_no, {article.format(most=900)} AS article_no,
+            'l' || i AS name FROM range(1000) t(i);
+        CREATE TABLE sale AS SELECT 1 + i AS sale_id, pick(i, 1, 800) % 50 AS plant_no,
+            printf('%05d', pick(i, 1, 800)) AS article_no FROM range(3000) t(i);
+        """
+    )
+    assert "sale(article_no) -> lot(article_no)" in references(profile)

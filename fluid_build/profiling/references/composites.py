@@ -10,7 +10,6 @@ from typing import TypeAlias
 from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.names.key_names import hierarchy_score, is_hierarchical
-from fluid_build.profiling.references.column_matches import KeyColumnSearch
 from fluid_build.profiling.references.features import CompositeFeatures, composite_features
 from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.references.key_repeats import KeyRepeats
@@ -69,15 +68,14 @@ def find_composite_references(
 ) -> CompositeReferences:
     """Find the groups of columns that refer to a table's key of several columns."""
     targets = {id(reference.child): reference.parent for reference in references}
-    search = KeyColumnSearch(tables, targets, weights.names)
     matcher = _KeyMatcher(cache, targets, weights.composite)
     composites: list[CompositeReference] = []
-    keys = [key for table in tables for key in _composite_keys(table, targets, repeats)]
+    keys = [key for table in tables for key in composite_keys(table, targets, repeats)]
     # Keys named for their tables first, for what refers to them is no other key's own column. Then
     # longer keys first: their columns count as taken for the shorter keys inside them.
     keys.sort(key=lambda key: (not _is_named(key), -len(key), key[0].table.index))
     for key in keys:
-        matches = [search.matches(column) if column.key_kind else {} for column in key]
+        matches = [repeats.matches(column) for column in key]
         sharing = sorted(set.intersection(*map(set, matches)))
         if len(sharing) > _MOST_SHARING and not _is_named(key):
             continue
@@ -96,7 +94,7 @@ def find_composite_references(
     return CompositeReferences(without_reverse(_one_parent_each(composites)), matcher.judged)
 
 
-def _composite_keys(
+def composite_keys(
     table: MeasuredTable, targets: Container[int], repeats: KeyRepeats
 ) -> Iterator[tuple[MeasuredColumn, ...]]:
     """Yield the keys of several columns that may be referred to.

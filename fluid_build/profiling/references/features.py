@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from fluid_build.lexicon import terms
-from fluid_build.profiling.measure.schema import MeasuredColumn
+from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn
 from fluid_build.profiling.names.key_names import extends_name, is_hierarchical
 from fluid_build.profiling.names.similarity import phrase_similarity, word_similarity
 from fluid_build.profiling.references.inclusion import Inclusion
@@ -179,7 +179,7 @@ def composite_features(
     ``targets`` are the columns that single columns refer to, by the referring column's id;
     ``referring`` are the ids of columns that refer to a key, by themselves or with others.
     """
-    own = [key for key in parent if id(key) not in referring]
+    own = own_columns(parent, targets, referring)
     names = {column.name for column in child}
     has_single = any(targets.get(id(c)) is key for c, key in zip(child, parent, strict=True))
     # One match proves the more, the fewer of all possible combinations are keys: every pair of a
@@ -204,9 +204,29 @@ def composite_features(
         or _best_own_key(parent) > _best_own_key(child),
         rows_a_tuple=inclusion.rows / max(inclusion.distinct, 1),
         taken_columns=sum(
-            1 for column in child if id(column) in taken and column.stats.distinct > 1
+            1
+            for column, key in zip(child, parent, strict=True)
+            if id(column) in taken and column.stats.distinct > 1 and (key in own or not own)
         ),
     )
+
+
+def own_columns(
+    key: Sequence[MeasuredColumn], targets: Mapping[int, MeasuredColumn], referring: Container[int]
+) -> list[MeasuredColumn]:
+    """Return the columns of a composite key that are its table's own.
+
+    The others say within what these are unique: an order, a tenant. The ``id`` of a currency is its
+    own, even if another table's numbers happen to hold it.
+    """
+    return [c for c in key if id(c) not in referring or _is_own(c, targets.get(id(c)))]
+
+
+def _is_own(column: MeasuredColumn, target: MeasuredColumn | None) -> bool:
+    if column.own_key_score < NAMED_AS_KEY:
+        return False
+    entity = column.parsed_name.entity
+    return not (target and entity and phrase_similarity(entity, target.table.parsed_name.entity))
 
 
 def _names_parent(

@@ -70,14 +70,15 @@ class KeyRepeats:
         self, key: Sequence[MeasuredColumn], least: float = 1.0
     ) -> list[tuple[MeasuredColumn, ...]]:
         """Return the columns of other tables that have the names of a key's, or similar ones."""
-        matches = [self._matches(column) for column in key]
+        matches = [self.matches(column) for column in key]
         return [
             tuple(by_table[index][0][1] for by_table in matches)
             for index in sorted(set.intersection(*map(set, matches)))
             if all(by_table[index][0][0] >= least for by_table in matches)
         ]
 
-    def _matches(self, column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
+    def matches(self, column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
+        """Return the columns that may refer to a key's column, best first, by table's index."""
         if id(column) not in self._known:
             self._known[id(column)] = self.search.matches(column) if column.key_kind else {}
         return self._known[id(column)]

@@ -264,7 +264,7 @@ class CompositeWeights:
     no_own_column: float = -0.5
     """If every column of the key refers elsewhere itself (a bridge): its pairs are less its own."""
 
-    unnamed_parent: float = -4.0
+    unnamed_parent: float = -4.5
     """If nothing in the child's name or in the key's own columns says the parent's name: tables of
     one grain agree in their keys without referring to each other."""
 
