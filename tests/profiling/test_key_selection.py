@@ -144,6 +144,29 @@ def test_a_key_is_widened_to_the_references_that_others_repeat_with_it() -> None
     }
 
 
+def test_a_number_in_few_rows_is_a_key_with_the_columns_that_another_table_says_with_it() -> None:
+    """While few rooms are let, their numbers differ, but guests are told the floor, too."""
+    room = "1 + {n} // 4 AS floor, 7 * ({n} * 11 % 53) AS room_no"
+    profile = profiled(
+        f"""
+        CREATE TABLE room AS SELECT {room.format(n="i")}, 40 + i AS price FROM range(30) t(i);
+        CREATE TABLE stay AS SELECT 1 + i AS stay_id, {room.format(n="pick(i, 1, 30)")},
+            'g' || i AS guest FROM range(200) t(i);
+        """
+    )
+    assert profile.table("room").primary_key == ("floor", "room_no")
+    assert "stay(floor, room_no) -> room(floor, room_no)" in references(profile)
+
+
+def test_a_name_after_the_columns_that_are_unique_is_no_key() -> None:
+    """Nothing refers to the names of a client's units: units are known by what comes before."""
+    profile = profiled(
+        """CREATE TABLE unit AS SELECT 1 + i // 20 AS client, 'U' || i % 20 AS sign,
+            'name ' || i AS name, i % 7 AS digits FROM range(60) t(i);"""
+    )
+    assert profile.table("unit").primary_key == ("client", "sign")
+
+
 def test_a_code_in_few_rows_is_numbered_within_the_reference_before_it() -> None:
     """Few connections have different numbers by chance; flights say the airline with each."""
     profile = profiled(

@@ -21,7 +21,7 @@ from fluid_build.profiling.keys.primary_keys import (
     KeyChoice,
     choose_composite,
     choose_single,
-    identifies_before,
+    comes_before,
     is_weak_single,
     may_be_only_key,
 )
@@ -166,12 +166,12 @@ def _choose_key(
     """
     single = choose_single(table, referred, weights)
     is_clear_single = single is not None and single.score >= weights.clear_single
-    if single and is_clear_single and not is_weak_single(table, single, referring, referred):
+    if single and is_clear_single and not is_weak_single(table, single, referred):
         return single
     composite = choose_composite(table, referring, repeats, weights)
     if single and is_clear_single:
         is_clear = composite is not None and composite.score >= weights.clear_composite
-        is_before = composite and identifies_before(table, composite, single, referring)
+        is_before = composite and comes_before(table, composite, single)
         return composite if is_clear and is_before else single
     only = single or composite
     if len(table.candidates.keys) == 1:

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
 from fluid_build.profiling.keys.likelihood import DISTINGUISHING_WORDS
-from fluid_build.profiling.measure.candidate_keys import MAX_COLUMNS
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.references.key_repeats import KeyRepeats
 from fluid_build.profiling.references.single_columns import ColumnReference
@@ -51,8 +50,7 @@ class KeyWidening:
     def widened(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a table's key with the columns that belong to it."""
         wider = self._with_tenant(key)
-        if len(wider) == 1:
-            wider = self._with_reference_before(key[0])
+        wider = self._with_columns_before(wider)
         return self._with_repeated(wider) if len(wider) > 1 else wider
 
     def _with_tenant(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
@@ -70,19 +68,20 @@ class KeyWidening:
         with_tenant = sum(1 for index in children if index in self.tenants)
         return (tenant, *key) if 2 * with_tenant > len(children) else key
 
-    def _with_reference_before(self, code: MeasuredColumn) -> tuple[MeasuredColumn, ...]:
-        """Return a code with the reference right before it if most tables with the code have both.
+    def _with_columns_before(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
+        """Return a key with all columns before it if the tables that repeat the key have them all.
 
-        In few rows, a code may be unique by chance that is numbered within what that refers to.
+        In few rows, a code may be unique by chance that is numbered within what comes before it.
         """
-        table = code.table
-        before = table.columns[code.position - 1] if code.position else None
-        if before is None or id(before) not in self.references or before.stats.nulls:
-            return (code,)
-        if table.stats.rows > _FEW_ROWS or code.parsed_name.is_generic:
-            return (code,)
-        wider = (before, code)
-        return wider if self.repeats.are_wider((code,), wider) else (code,)
+        table, last = key[0].table, max(column.position for column in key)
+        before = tuple(c for c in table.columns[: last + 1] if c in key or c.stats.distinct > 1)
+        if table.stats.rows > _FEW_ROWS or len(before) == len(key):
+            return key
+        if any(c.parsed_name.is_generic or c.is_dense for c in key) or any(
+            c.stats.nulls or not c.key_kind or c.is_measure for c in before
+        ):
+            return key
+        return before if self.repeats.are_wider(key, before) else key
 
     def _with_repeated(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a key with the columns before, within and right after it that others repeat too.
@@ -94,7 +93,7 @@ class KeyWidening:
             return key
         for column in key[0].table.columns:
             last = max(part.position for part in key)
-            if column.position > last + 1 or len(key) == MAX_COLUMNS:
+            if column.position > last + 1:
                 break
             if column in key or column.stats.nulls or column.is_measure or not column.key_kind:
                 continue

@@ -134,50 +134,24 @@ def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
     )
 
 
-def is_weak_single(
-    table: MeasuredTable, choice: KeyChoice, referring: Collection[str], referred: Mapping[str, int]
-) -> bool:
+def is_weak_single(table: MeasuredTable, choice: KeyChoice, referred: Mapping[str, int]) -> bool:
     """Return whether a column may well be unique without being what the rows are known by.
 
-    That goes for names, technical identifiers and references that come after other columns, if
-    nothing refers to them and they aren't named for their table. It also goes for what comes after
-    an id that repeats, as it does in tables of several tenants or versions.
+    That goes for all that come after other columns, if nothing refers to them and they are neither
+    named for their table nor number its rows.
     """
     column = table.by_name[choice.columns[0]]
     if column.position == 0 or referred.get(column.name):
         return False
-    words = set(column.parsed_name.bare)
-    if words & terms("uuid") or any(
-        earlier.own_key_score >= NAMED_AS_KEY
-        and earlier.key_kind == "integer"
-        and earlier.parsed_name.has_key_word
-        and not earlier.stats.is_unique
-        for earlier in table.columns[: column.position]
-    ):
-        return True
-    is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
-    return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
+    if not column.parsed_name.entity:
+        return not column.is_dense
+    return column.own_key_score < NAMED_AS_KEY
 
 
-def identifies_before(
-    table: MeasuredTable, choice: KeyChoice, single: KeyChoice, referring: Collection[str]
-) -> bool:
-    """Return whether a key of several columns comes before a single one and only has identifiers.
-
-    These are references, codes, line numbers and languages.
-    """
-    columns = _columns(table, choice.columns)
+def comes_before(table: MeasuredTable, choice: KeyChoice, single: KeyChoice) -> bool:
+    """Return whether all columns of a key come before a single one."""
     position = table.by_name[single.columns[0]].position
-    return all(
-        column.position < position
-        and (
-            column.name in referring
-            or column.parsed_name.has_key_word
-            or is_line(column)
-            or bool(terms("language") & set(column.parsed_name.bare))
-        )
-        for column in columns
-    )
+    return all(column.position < position for column in _columns(table, choice.columns))
 
 
 def choose_composite(

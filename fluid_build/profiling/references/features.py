@@ -144,9 +144,10 @@ class CompositeFeatures:
     the parent's name occurs in such a column, is in the child's name as a whole, or is made of the
     key's columns; ``shares_word`` that the two tables' names have a word in common.
     ``names_parent`` also if a column of the child refers, by itself, to its key column, which
-    ``has_single`` says. ``child_own_key`` says how well a column is named for the child itself. ``rows_a_tuple`` are the child's rows for each of its tuples.
-    ``taken_columns`` are the child's columns that another composite reference uses already; those
-    with a single value aren't counted, for a tenant is part of every key.
+    ``has_single`` says. ``child_own_key`` says how well a column is named for the child itself.
+    ``rows_a_tuple`` are the child's rows for each of its tuples. ``taken_columns`` are the child's
+    columns that another composite reference uses already; a tenant, which isn't the key's own or
+    has a single value, is part of every key and doesn't count.
     """
 
     name: float

@@ -16,7 +16,7 @@ _MOST_MEASURED = 5
 """Tables that are measured for one key at most: each costs a join."""
 _MOST_COMPARED = 30
 """Tables that are asked whether they repeat a wider key: enough for a majority."""
-_FEWEST_WIDER = 2
+_FEWEST_WIDER = 1
 """Tables that must repeat a wider key: one may have copied a column for another reason."""
 _LEAST_WIDER_SCORE = 0.7
 """The name score of columns that repeat a key or a wider one: ``city`` repeats a city's ``name``.
