@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
-from fluid_build.profiling.keys.accidents import is_quantity
 from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.names.key_names import reference_score
@@ -104,7 +103,7 @@ class _Search:
                 if id(column) not in self.targets and not column.is_primary_key
                 if column.own_key_score < NAMED_AS_KEY
                 if column.key_kind != "integer" or column.parsed_name.has_key_word
-                if not column.is_measure and not is_quantity(column)
+                if not column.is_measure
             ]
             for table in tables
         }
