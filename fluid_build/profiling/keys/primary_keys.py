@@ -145,7 +145,7 @@ def is_weak_single(table: MeasuredTable, choice: KeyChoice, referred: Mapping[st
         return False
     if not column.parsed_name.entity:
         return not column.is_dense
-    return column.own_key_score < NAMED_AS_KEY
+    return column.own_key_score < NAMED_AS_KEY or not column.parsed_name.has_key_word
 
 
 def comes_before(table: MeasuredTable, choice: KeyChoice, single: KeyChoice) -> bool:
@@ -218,8 +218,7 @@ def _score_composite(
     # People put keys first, behind a tenant of a single value at most. A line number may come
     # later, since it's there for the key only.
     others = [column for column in columns if column not in lines] or columns
-    varied = (column for column in table.columns if column.stats.distinct > 1)
-    if set(islice(varied, len(others))) == set(others):
+    if _lead(table, others):
         score += weights.leading_columns
     score += weights.more_columns * (size - 2)
     score += weights.later_column * sum(column.position for column in columns) / size
@@ -230,6 +229,12 @@ def _score_composite(
     elif references:
         reason += f"; {references} of the columns are foreign keys"
     return KeyChoice(key, score, reason)
+
+
+def _lead(table: MeasuredTable, columns: Collection[MeasuredColumn]) -> bool:
+    """Return whether columns are the first of their table, but for those of a single value."""
+    varied = (column for column in table.columns if column.stats.distinct > 1)
+    return set(islice(varied, len(columns))) == set(columns)
 
 
 def _counts_rows(
@@ -291,6 +296,8 @@ def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Colle
     if all(
         column.name in referring and words & set(column.parsed_name.entity) for column in columns
     ):
+        return False
+    if _lead(table, columns):
         return False
     return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
 
