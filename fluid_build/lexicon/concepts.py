@@ -20,7 +20,8 @@ Meaning = Literal[
     "title", "version", "thing", "neutral",
 ]  # fmt: skip
 KeyConcept = Literal[
-    "key_word", "key_mark", "surrogate_key", "alternate_key", "number_or_count", "serial",
+    "key_word", "key_mark", "reference_mark", "surrogate_key", "alternate_key", "number_or_count",
+    "serial",
     "worldwide_code", "abbreviation", "text_code", "authority", "numbered_otherwise", "line",
     "detail", "line_number", "sequence", "position", "index", "numbered_line", "step",
     "order_number", "layer", "layer_word", "table_mark", "label", "generic", "caption",

@@ -75,8 +75,9 @@ def select_keys(
     elsewhere; as long as that changes keys that columns may refer to, references are chosen again.
     """
     selected = SelectedKeys()
+    repeats = KeyRepeats(cache, tables, (), weights)
     for table in tables:
-        choice = _declared_key(table) or choose_single(table, {}, weights.primary_key)
+        choice = _declared_key(table) or choose_single(table, {}, repeats, weights.primary_key)
         if choice is not None and choice.score >= weights.primary_key.clear_single:
             _set_primary_key(selected, table, choice)
     search = ReferenceSearch(cache, tables, weights)
@@ -164,7 +165,7 @@ def _choose_key(
     happens to be unique gives way to several columns that identify rows before it: in 40 rows of
     (country, region, name), each name may occur once.
     """
-    single = choose_single(table, referred, weights)
+    single = choose_single(table, referred, repeats, weights)
     is_clear_single = single is not None and single.score >= weights.clear_single
     if single and is_clear_single and not is_weak_single(table, single, referred):
         return single

@@ -47,12 +47,17 @@ class KeyChoice:
 
 
 def choose_single(
-    table: MeasuredTable, referred: Mapping[str, int], weights: PrimaryKeyWeights
+    table: MeasuredTable,
+    referred: Mapping[str, int],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
 ) -> KeyChoice | None:
     """Return the best key of one column; None if there is no candidate.
 
-    ``referred`` counts the columns that refer to each column.
+    ``referred`` counts the columns that refer to each column. Before they are known, those of its
+    name and values count where there is a choice: what other tables repeat is a code, not its name.
     """
+    has_choice = sum(len(key) == 1 for key in table.candidates.keys) > 1
     best: KeyChoice | None = None
     for key in table.candidates.keys:
         if len(key) != 1:
@@ -62,7 +67,8 @@ def choose_single(
         if column.is_measure and not is_counter:
             continue
         score = score_single(column, weights)
-        score += weights.referred * math.log1p(referred.get(column.name, 0))
+        repeated = repeats.count([column]) if has_choice and _may_be_repeated(column) else 0
+        score += weights.referred * math.log1p(max(repeated, referred.get(column.name, 0)))
         if best is None or score > best.score:
             parts = ["unique and never null"]
             if column.own_key_score >= NAMED_AS_KEY:
@@ -73,6 +79,14 @@ def choose_single(
                 parts.append("the first column")
             best = KeyChoice(key, score, ", ".join(parts))
     return best
+
+
+def _may_be_repeated(column: MeasuredColumn) -> bool:
+    """Return whether another table that has a column's name may mean this table by it."""
+    name = column.parsed_name
+    if not column.key_kind or name.is_generic or terms("reference_mark") & set(name.full):
+        return False
+    return not name.names_table or column.own_key_score >= NAMED_AS_KEY
 
 
 def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
