@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.profiling.profile import TableProfile
-from tests.profiling.databases import profiled
+from tests.profiling.databases import profiled, references
 from tests.profiling.domains import DOMAINS
 
 KEYS = {
@@ -261,3 +261,40 @@ def test_of_the_ends_of_a_period_the_start_is_in_the_key() -> None:
         """
     ).table("address")
     assert table.primary_key == ("staff_id", "valid_from")
+
+
+@pytest.mark.parametrize("tables", [4, 5, 9])
+def test_the_habit_of_a_system_outweighs_a_name(tables: int) -> None:
+    """Where five tables start with a unique ``obj_id``, it's the key of each of them."""
+    profile = profiled(
+        "".join(
+            f"CREATE TABLE zone_{n} AS SELECT 'ch' || (1000 + 7 * i) AS obj_id,"
+            f" 'z' || i AS identifier FROM range(30) t(i);"
+            for n in range(tables)
+        )
+    )
+    keys = {table.primary_key for table in profile.tables}
+    assert (keys == {("obj_id",)}) == (tables >= 5)
+
+
+def test_a_foreign_key_by_name_is_no_primary_key() -> None:
+    """While each cover belongs to another structure, it's the code that tells covers apart."""
+    profile = profiled(
+        "CREATE TABLE cover AS SELECT 500 + 3 * i AS fk_structure, 'c' || i AS code"
+        " FROM range(40) t(i)"
+    )
+    assert profile.table("cover").primary_key == ("code",)
+
+
+def test_the_column_that_others_repeat_is_the_key_in_any_language() -> None:
+    """Nobody knows the words of this code table; the other table repeats one."""
+    profile = profiled(
+        """
+        CREATE TABLE zeg AS SELECT 'Blib ' || i AS blib, 'q' || (37 * i % 91) AS mord
+            FROM range(40) t(i);
+        CREATE TABLE plunk AS SELECT 1 + i AS plunk_id, 'q' || (37 * pick(i, 1, 40) % 91) AS mord
+            FROM range(400) t(i);
+        """
+    )
+    assert profile.table("zeg").primary_key == ("mord",)
+    assert "plunk(mord) -> zeg(mord)" in references(profile)

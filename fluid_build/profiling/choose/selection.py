@@ -39,11 +39,6 @@ from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, We
 _MOST_ROUNDS = 3
 """Times that references are chosen: keys that follow from them rarely lead to others twice."""
 
-_FEWEST_OF_HABIT = 5
-"""Tables that must start with a column of one name before that is a habit of the system."""
-_HABIT_SHARE = 0.5
-"""The share of all tables that must do so."""
-
 
 @dataclass(slots=True)
 class SelectedKeys:
@@ -102,7 +97,6 @@ def select_keys(
         *unchosen_composites(composites.judged, composites.chosen, weights.composite),
     ]
     _prefer_referring_keys(selected)
-    _follow_habit(tables, selected)
     selected.implied = find_implied(selected.references, selected.composites)
     return selected
 
@@ -220,27 +214,6 @@ def _prefer_referring_keys(selected: SelectedKeys) -> None:
             parent = composite.parent[0].table.name
             reason = f"unique together, and they refer to the key of {parent}"
             _set_primary_key(selected, table, KeyChoice(key, score, reason))
-
-
-def _follow_habit(tables: Sequence[MeasuredTable], selected: SelectedKeys) -> None:
-    """Prefer the column that leads nearly all tables under one name and is unique in each.
-
-    Such a column (``row_id``) numbers the rows of every table by the habit of one system, even
-    where others refer to another key.
-    """
-    filled = [table for table in tables if table.stats.rows > 0 and table.columns]
-    first_names = Counter(table.columns[0].parsed_name.squashed for table in filled)
-    for table in filled:
-        first = table.columns[0]
-        count = first_names[first.parsed_name.squashed]
-        if count < _FEWEST_OF_HABIT or count < _HABIT_SHARE * len(filled):
-            continue
-        is_taken = table.stats.table.primary_key or table.primary_key == (first.name,)
-        if is_taken or not first.stats.is_key or first.is_measure:
-            continue
-        score = selected.primary[table.index].score if table.primary_key else 0.0
-        reason = f"unique and never null, and {count} tables start with a column of this name"
-        _set_primary_key(selected, table, KeyChoice((first.name,), score, reason))
 
 
 def _referring_columns(selected: SelectedKeys, table: MeasuredTable) -> set[str]:

@@ -84,7 +84,7 @@ def choose_single(
 def _may_be_repeated(column: MeasuredColumn) -> bool:
     """Return whether another table that has a column's name may mean this table by it."""
     name = column.parsed_name
-    if not column.key_kind or name.is_generic or terms("reference_mark") & set(name.full):
+    if not column.key_kind or name.is_generic or column.is_named_reference:
         return False
     return not name.names_table or column.own_key_score >= NAMED_AS_KEY
 
@@ -94,6 +94,8 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     score = key_form(column.stats)
     score += weights.own_key * column.own_key_score
     score += weights.key_word if column.parsed_name.has_key_word else 0.0
+    score += weights.habit if column.is_habitual else 0.0
+    score += weights.named_reference if column.is_named_reference else 0.0
     if column.position == 0:
         score += weights.first_column
         score += weights.first_of_few_rows if column.stats.rows <= _FEW_ROWS else 0.0
@@ -311,7 +313,7 @@ def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Colle
         column.name in referring and words & set(column.parsed_name.entity) for column in columns
     ):
         return False
-    if _lead(table, columns):
+    if _lead(table, columns) and words.isdisjoint(terms("log")):
         return False
     return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.candidate_keys import CandidateKeys
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
 from fluid_build.profiling.measure.key_forms import reads_like_prose
@@ -28,6 +29,10 @@ has just 64."""
 NAMED_AS_KEY = 0.7
 """From this ``own_key_score`` on, a name says plainly that the column is its table's own key: above
 a name that only shares a word with its table, below one that abbreviates it."""
+_FEWEST_OF_HABIT = 5
+"""Tables that must start with a unique column of one name before that is a habit of the system."""
+_HABIT_SHARE = 0.9
+"""The share of the tables that start with a column of this name in which it must be unique."""
 _NOT_AN_AMOUNT = frozenset({"id", "key", "kind", "flag", "date"})
 """Concepts that turn a word for money: ``price_type`` and ``amount_id`` hold no amounts."""
 
@@ -38,7 +43,8 @@ class MeasuredColumn:
 
     ``key_kind`` is the kind of key values it holds, "" if it can neither be a key nor refer to one;
     only columns of one kind are compared. ``own_key_score`` says how well the name marks its own
-    table's key, 0 to 1.
+    table's key, 0 to 1. ``is_habitual`` says that many tables start with a unique column of this
+    name.
     """
 
     table: "MeasuredTable"
@@ -47,6 +53,7 @@ class MeasuredColumn:
     position: int
     key_kind: KeyKind
     own_key_score: float
+    is_habitual: bool = False
 
     def __str__(self) -> str:
         return f"{self.table.name}.{self.name}"
@@ -87,6 +94,11 @@ class MeasuredColumn:
     def is_primary_key(self) -> bool:
         """Whether the column alone is its table's primary key."""
         return self.table.primary_key == (self.name,)
+
+    @property
+    def is_named_reference(self) -> bool:
+        """Whether the name says that the column refers to another table's key (``fk_owner``)."""
+        return not terms("reference_mark").isdisjoint(self.parsed_name.full)
 
     @property
     def amount_concepts(self) -> frozenset[str]:
@@ -188,6 +200,7 @@ def build_tables(
         ]
         tables.append(table)
     _compare_as_namesakes(tables)
+    _mark_habitual_keys(tables)
     return tables
 
 
@@ -205,6 +218,22 @@ def _compare_as_namesakes(tables: Iterable[MeasuredTable]) -> None:
         if any(column.key_kind == "text" for column in columns):
             for column in columns:
                 column.key_kind = "text" if column.key_kind == "integer" else column.key_kind
+
+
+def _mark_habitual_keys(tables: Iterable[MeasuredTable]) -> None:
+    """Mark the columns that lead many tables under one name and are unique in nearly all of them.
+
+    Such a column (``row_id``) numbers the rows of every table by the habit of one system.
+    """
+    leading: dict[str, list[MeasuredColumn]] = defaultdict(list)
+    for table in tables:
+        if table.stats.rows > 1:
+            leading[table.columns[0].parsed_name.squashed].append(table.columns[0])
+    for namesakes in leading.values():
+        keys = [column for column in namesakes if column.stats.is_key]
+        if len(keys) >= _FEWEST_OF_HABIT and len(keys) >= _HABIT_SHARE * len(namesakes):
+            for column in keys:
+                column.is_habitual = not column.is_measure
 
 
 def key_kind_of(stats: ColumnStats) -> KeyKind:

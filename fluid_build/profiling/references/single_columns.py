@@ -157,7 +157,8 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
                 continue
             is_contact = not _CONTACT_WORDS.isdisjoint(column.parsed_name.bare)
-            if column.is_primary_key or not (is_contact or _is_of_another_list(column)):
+            is_elsewhere = column.is_named_reference or _is_of_another_list(column)
+            if column.is_primary_key or not (is_contact or is_elsewhere):
                 yield column
 
 

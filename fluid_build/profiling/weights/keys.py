@@ -59,6 +59,13 @@ class PrimaryKeyWeights:
     """For a text without a key word next to a unique code of a few letters: it outweighs that the
     text is named for its table."""
 
+    habit: float = 3.0
+    """If many tables begin with a unique column of this name: the habit of one system says more
+    than that another column is named for its table."""
+
+    named_reference: float = -3.0
+    """If its name says that it's a foreign key."""
+
     technical: float = -1.4
     """For a UUID after the first column: systems exchange it, and people use the key before it."""
 
