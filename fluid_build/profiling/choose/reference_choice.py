@@ -10,6 +10,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.names.key_names import extends_name, is_acting
+from fluid_build.profiling.references.candidates import is_twin
 from fluid_build.profiling.references.single_columns import ColumnReference, ReferenceSearch
 from fluid_build.profiling.weights import ReferenceWeights
 
@@ -19,6 +20,7 @@ def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> lis
     candidates = search.candidates()
     by_child = {id(measured[0].child): measured for measured in candidates}
     chosen = _best_references(candidates, weights)
+    chosen = _at_home(chosen, search, by_child, weights)
     chosen += _voted_references(chosen, search, weights)
     # A key that is itself a reference holds the same values as where it leads: what refers to an
     # employee's ``person_id`` mostly means the person. It stays if the names speak for the nearer
@@ -115,6 +117,67 @@ def _beaten_by_reverse(references: Sequence[ColumnReference]) -> Iterator[Column
 def _credibility(reference: ColumnReference) -> tuple[bool, float, str]:
     """Return what two references are compared by: only one that holds can lead to the other."""
     return reference.inclusion.orphans == 0, reference.log_odds, str(reference.child)
+
+
+def _at_home(
+    chosen: Sequence[ColumnReference],
+    search: ReferenceSearch,
+    by_child: Mapping[int, Sequence[ColumnReference]],
+    weights: ReferenceWeights,
+) -> list[ColumnReference]:
+    """Lead columns of one name that refer to a twin to the one key outside that holds them all."""
+    by_meaning: dict[Hashable, list[ColumnReference]] = defaultdict(list)
+    for reference in chosen:
+        if is_twin(reference.child, reference.parent):
+            by_meaning[_meaning(reference.child)].append(reference)
+    moved: dict[int, ColumnReference] = {}
+    for references in by_meaning.values():
+        members = {id(r.child): r.child for r in references}
+        members |= {id(r.parent): r.parent for r in references}
+        home = _home(list(members.values()), search, by_child)
+        for reference in references:
+            if home is None:
+                continue
+            at_home = home[id(reference.child)]
+            if not _is_more_specific(reference, at_home, weights) and (
+                not reference.parent.is_primary_key
+                or _extends(reference.parent.table, at_home.parent.table)
+                or any(r.child.table is reference.parent.table and r.child is not reference.parent for r in chosen)
+            ):
+                moved[id(reference.child)] = at_home
+    return [moved.get(id(reference.child), reference) for reference in chosen]
+
+
+def _extends(child, parent) -> bool:
+    return extends_name(child.parsed_name, parent.parsed_name)
+
+
+def _home(
+    members: Sequence[MeasuredColumn],
+    search: ReferenceSearch,
+    by_child: Mapping[int, Sequence[ColumnReference]],
+) -> dict[int, ColumnReference] | None:
+    """Return the references of all members to the key outside that fits them best, if one does."""
+    outside = {
+        id(reference.parent): reference
+        for member in members
+        for reference in by_child.get(id(member), ())
+        if id(reference.parent) not in {id(each) for each in members}
+        and reference.parent.table is not member.table
+        and not is_twin(member, reference.parent)
+        and reference.inclusion.orphans == 0
+    }
+    best, best_odds = None, -math.inf
+    for candidate in outside.values():
+        others = [search.measure(member, candidate.parent, candidate.features.name) for member in members if member.table is not candidate.parent.table]
+        if any(reference.inclusion.orphans for reference in others):
+            continue
+        odds = max(reference.log_odds for reference in others)
+        if odds > best_odds:
+            best, best_odds = others, odds
+    if best is None or best_odds < 0.2:
+        return None
+    return {id(reference.child): reference for reference in best}
 
 
 def _voted_references(

@@ -34,6 +34,7 @@ from fluid_build.profiling.names.words import (
 
 _TECHNICAL_WORDS = terms("layer", "layer_word", "table_mark")
 """Words around a table's name that say which layer it is in, not what it holds."""
+_REFERENCE_MARKS = terms("reference_mark")
 _MOST_GLUED_PREFIX = 4
 """Letters of a prefix glued to all table names (``tblorders``); longer ones are words."""
 _FEWEST_STEM_LETTERS = 4
@@ -64,6 +65,11 @@ class ParsedColumnName:
     squashed: str
     bare_squashed: str
     names_table: bool
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the name itself says that the column is a foreign key."""
+        return not _REFERENCE_MARKS.isdisjoint((*self.full[:1], *self.full[-1:]))
 
 
 @dataclass(frozen=True, slots=True)

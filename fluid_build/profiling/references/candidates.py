@@ -9,7 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fluid_build.profiling.measure.schema import MeasuredColumn, group_by_table
+from fluid_build.profiling.measure.schema import (
+    NAMED_AS_KEY,
+    MeasuredColumn,
+    group_by_table,
+)
 from fluid_build.profiling.names.key_names import (
     extends_name,
     hierarchy_score,
@@ -92,7 +96,10 @@ class ParentSearch:
             if (candidate := self._estimate(child, parent, score))
         }
         convincing = self.weights.candidate.convincing
-        if not any(candidate.estimate > convincing for candidate in by_id.values()):
+        if not any(
+            candidate.estimate > convincing and not is_twin(child, candidate.parent)
+            for candidate in by_id.values()
+        ):
             for parent in self._fitting(child):
                 if id(parent) not in by_id and (unnamed := self._estimate(child, parent, 0.0)):
                     by_id[id(parent)] = unnamed
@@ -184,6 +191,9 @@ class ParentSearch:
     def _fitting(self, child: MeasuredColumn) -> Iterable[MeasuredColumn]:
         """Yield primary keys that may hold a column's values for another reason than chance."""
         if child.stats.is_key and child.is_primary_key:
+            # Two keys that count share their values; those of a subtype are no accident in text.
+            if child.key_kind in {"text", "uuid"}:
+                yield from (parent for parent in self.sparse_primary if parent is not child)
             return
         own = [self.own_primary[child.table.index]] if child.table.index in self.own_primary else []
         for parent in (*self.sparse_primary, *(key for key in own if not key.is_dense)):
@@ -268,6 +278,15 @@ def _searched_starts(words: Iterable[str]) -> set[str]:
         word[:1] + "*" if len(word) < _LONG_WORD and not word.isdigit() else word[:3]
         for word in words
     }
+
+
+def is_twin(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    """Return whether a key only has the child's name and isn't named for its own table.
+
+    While each client has one address, ``client_id`` is unique among the addresses, too.
+    """
+    same_name = child.parsed_name.bare_squashed == parent.parsed_name.bare_squashed
+    return same_name and child.table is not parent.table and parent.own_key_score < NAMED_AS_KEY
 
 
 def score_names(

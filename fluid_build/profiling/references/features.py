@@ -33,6 +33,7 @@ class ReferenceFeatures:
     share: float
     coverage: float
     has_key_word: bool
+    is_named_reference: bool
     is_nameless: bool
     counts: bool
     same_name: bool
@@ -65,6 +66,7 @@ def reference_features(
         share=inclusion.share,
         coverage=inclusion.coverage,
         has_key_word=name.has_key_word,
+        is_named_reference=name.is_reference,
         is_nameless=not name.full,
         # ``page_count`` and ``last_step`` are small numbers, which every dense key holds.
         counts=bool(bare)

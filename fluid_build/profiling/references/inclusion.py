@@ -113,6 +113,17 @@ def measure_at_server(
     return Inclusion(rows, matched, distinct, distinct_matched, _known_keys(parent[0]), 0)
 
 
+def rows_that_refer_to_themselves(
+    connection: duckdb.DuckDBPyConnection, child: MeasuredColumn, parent: MeasuredColumn
+) -> float:
+    """Return the share of rows of a table in which a column has the value of the row's own key."""
+    with reading(connection, [child, parent]):
+        row = connection.execute(
+            f"SELECT avg(CAST({child.sql} = {parent.sql} AS INTEGER)) FROM {child.table.relation}"
+        ).fetchone()
+    return float(row[0] or 0.0) if row else 0.0
+
+
 def _known_keys(parent: MeasuredColumn) -> int:
     """Return how many keys a sampled parent has: as many as rows, as far as they're known."""
     sampled = parent.table.stats.table.sampled

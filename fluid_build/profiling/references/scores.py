@@ -45,6 +45,8 @@ def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
     """Weigh a word such as ``id``; in a sheet whose columns are ``f1`` to ``f9``, none has one."""
     if features.is_nameless:
         return 0.0 if features.within_table else weights.nameless
+    if features.is_named_reference:
+        return weights.named_reference
     return weights.key_word if features.has_key_word else weights.no_key_word
 
 

@@ -12,7 +12,11 @@ from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, 
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.candidates import ParentCandidate, ParentSearch
 from fluid_build.profiling.references.features import ReferenceFeatures, reference_features
-from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
+from fluid_build.profiling.references.inclusion import (
+    Inclusion,
+    measure_inclusion,
+    rows_that_refer_to_themselves,
+)
 from fluid_build.profiling.references.probing import Prober
 from fluid_build.profiling.references.scores import confidence, score_reference
 from fluid_build.profiling.weights import Weights
@@ -69,6 +73,7 @@ class ReferenceSearch:
         self.left_keys_out = False
         self._inclusions: dict[tuple[int, int], Inclusion] = {}
         self._name_scores: dict[tuple[int, int], float] = {}
+        self._own_rows: dict[tuple[int, int], float] = {}
 
     def candidates(self) -> list[list[ColumnReference]]:
         """Return the measured candidates of every column that has any, best first."""
@@ -98,9 +103,24 @@ class ReferenceSearch:
         inclusion = self._inclusions[pair]
         features = reference_features(child, parent, name_score, inclusion, self.weights.values)
         odds = score_reference(features, self.weights.reference)
+        if child.table is parent.table and confidence(odds) >= self.weights.reference.accepted:
+            odds += self._copied_key_term(child, parent)
         reference = ColumnReference(child, parent, features, inclusion, odds)
         self.judged.append(reference)
         return reference
+
+    def _copied_key_term(self, child: MeasuredColumn, parent: MeasuredColumn) -> float:
+        """Weigh that nearly every row has its own key in a column: that is a second key.
+
+        The roots of a hierarchy may name themselves; most rows have another parent.
+        """
+        pair = id(child), id(parent)
+        if pair not in self._own_rows:
+            self._own_rows[pair] = rows_that_refer_to_themselves(
+                self.cache.connection, child, parent
+            )
+        weights = self.weights.reference
+        return weights.copied_key if self._own_rows[pair] > weights.copied_key_rows else 0.0
 
     def measure_candidate(
         self, child: MeasuredColumn, parent: MeasuredColumn
@@ -155,6 +175,8 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
     for table in tables:
         for column in table.columns:
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
+                continue
+            if column.parsed_name.is_reference:
                 continue
             is_contact = not _CONTACT_WORDS.isdisjoint(column.parsed_name.bare)
             is_elsewhere = column.is_named_reference or _is_of_another_list(column)

@@ -101,6 +101,9 @@ class ReferenceWeights:
     key_word: float = 0.5
     """If the column's name has a key word such as ``_id``."""
 
+    named_reference: float = 2.5
+    """Instead, if the name says that it's a foreign key (``fk_provider``): only to what is open."""
+
     no_key_word: float = -0.8
     """If it hasn't: most columns without one hold no keys."""
 
@@ -160,6 +163,12 @@ class ReferenceWeights:
 
     not_hierarchical: float = -2.0
     """If it refers to its own table and no word such as ``parent`` or ``manager`` says so."""
+
+    copied_key: float = -6.0
+    """If it refers to its own table and most rows have their own key in it: a second key."""
+
+    copied_key_rows: float = 0.5
+    """The share of rows from which that applies: roots that name themselves are fewer."""
 
     orphans: float = 40.0
     """What it costs if every row is an orphan, times 1.12 if the name says nothing: 5 % orphans
