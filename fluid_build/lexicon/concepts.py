@@ -43,7 +43,7 @@ TimeConcept = Literal[
 ]  # fmt: skip
 ThingConcept = Literal[
     "common", "plain", "figure", "role", "structure", "hierarchy", "leader", "acting",
-    "account_word", "staff", "people", "relative", "core_thing", "case", "event", "log",
+    "account_word", "member", "staff", "people", "relative", "core_thing", "case", "event", "log",
     "scoped_place", "time_word", "property", "stock", "size", "bound", "running", "media",
     "newest", "one_key_of_many", "greatest", "least", "body_size", "state_kind", "unit",
     "place_on_earth", "certain_code", "ranking", "points", "still_level", "counting", "share",

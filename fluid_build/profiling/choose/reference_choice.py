@@ -67,7 +67,7 @@ def _best_reference(
     if not accepted:
         return None
     clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
-    best = max(clean or accepted, key=lambda reference: reference.log_odds)
+    best = max(clean or accepted, key=lambda reference: reference.log_odds + weights.plainly_named * (reference.features.name >= weights.plain_name))
     for reference in measured:
         if _is_more_specific(reference, best, weights):
             reference.log_odds = max(reference.log_odds, best.log_odds)

@@ -21,6 +21,7 @@ _MEANT_WORDS = terms("staff", *_MEANT_ENTITIES.values())
 """The words of tables that a name may mean without naming them."""
 _STRUCTURE_WORDS = terms("structure")
 _LONG_STRUCTURE_WORDS = tuple(sorted(word for word in _STRUCTURE_WORDS if len(word) >= 6))
+_MEMBER_WORDS = terms("member")
 _LABEL_WORDS = terms("label")
 
 
@@ -111,6 +112,9 @@ def _meaning_score(
     if not parent.entity or parent.entity[-1] not in _MEANT_WORDS:
         return 0.0
     if parent.entity[-1] not in meant_words(child):
+        return 0.0
+    if len(parent.entity) > 1 and parent.entity[-1] in _MEMBER_WORDS:
+        # A ``group_member`` says who belongs to a group, and is nobody who acts.
         return 0.0
     if not _LABEL_WORDS.isdisjoint(key.bare[-1:]):
         return 0.0

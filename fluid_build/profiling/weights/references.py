@@ -207,6 +207,12 @@ class ReferenceWeights:
     """How far a measured reference without orphans must lead a candidate's estimate for that to be
     skipped: a margin for what measuring may add to an estimate."""
 
+    plain_name: float = 0.93
+    """The name score from which a column plainly names its parent."""
+
+    plainly_named: float = 1.5
+    """What that is worth against rivals that are named less plainly."""
+
     part_size: float = 2.0
     """How many times larger another parent of the same name must be for the smaller to be a part
     of it (``eu_country`` of ``country``)."""
