@@ -1,5 +1,9 @@
 """References are chosen over the whole schema: a parent of one column depends on others."""
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fluid_build.profiling.profile import Profile
 from tests.profiling.databases import profiled, references
 
@@ -168,3 +172,153 @@ def test_nothing_refers_to_a_phone_number() -> None:
         """
     )
     assert references(profile) == set()
+
+
+CLIENTS = """
+    CREATE TABLE client AS SELECT 100 + 3 * i AS id, 'c' || i AS name FROM range(300) t(i);
+    CREATE TABLE client_address AS SELECT 1 + i AS id, 100 + 3 * i AS client_id,
+        'street ' || i AS street FROM range(290) t(i);
+"""
+
+
+@settings(max_examples=6, deadline=None)
+@given(order=st.permutations(range(4)), details=st.integers(1, 3))
+def test_a_table_that_only_has_the_same_column_is_never_the_home(
+    order: list[int], details: int
+) -> None:
+    """``client_id`` is unique among the addresses while each client has one.
+
+    Neither the order of the tables nor how many of them refer makes a difference.
+    """
+    tables = CLIENTS.strip().split(";")[:2] + [
+        f"CREATE TABLE visit_{n} AS SELECT 9000 + 7 * i AS visit_id,"
+        f" 100 + 3 * pick(i, {n}, 250) AS client_id FROM range(700) t(i)"
+        for n in range(details)
+    ]
+    profile = profiled(";".join(sorted(tables, key=lambda t: order[tables.index(t) % 4])))
+    assert {f"visit_{n}(client_id) -> client(id)" for n in range(details)} <= references(profile)
+
+
+def test_a_copy_of_the_key_is_no_hierarchy() -> None:
+    """Rows that have their own key in another column don't mean other rows by it."""
+    profile = profiled(
+        """
+        CREATE TABLE part AS SELECT 1 + i AS part_id, 1 + i AS old_part_id,
+            if(i = 0, NULL, 1 + pick(i, 1, 300)) AS parent_part_id FROM range(300) t(i);
+        """
+    )
+    assert references(profile) == {"part(parent_part_id) -> part(part_id)"}
+
+
+def test_who_acts_is_a_person_and_no_member_of_a_group() -> None:
+    profile = profiled(
+        """
+        CREATE TABLE users AS SELECT 1 + i AS id, 'u' || i AS login FROM range(90) t(i);
+        CREATE TABLE group_members AS SELECT 1 + i AS id, 1 + pick(i, 1, 9) AS group_id,
+            1 + pick(i, 2, 90) AS user_id FROM range(90) t(i);
+        CREATE TABLE page AS SELECT 5000 + 3 * i AS id, 1 + pick(i, 3, 90) AS author_id
+            FROM range(800) t(i);
+        """
+    )
+    assert "page(author_id) -> users(id)" in references(profile)
+
+
+def test_who_acts_says_nothing_of_an_owner_that_is_no_person() -> None:
+    """What libraries own isn't created by libraries."""
+    profile = profiled(
+        """
+        CREATE TABLE library AS SELECT 1 + i AS id, 'l' || i AS name FROM range(40) t(i);
+        """
+        + "".join(
+            f"CREATE TABLE {name} AS SELECT 800 + 3 * i AS id, 1 + i % 40 AS owner,"
+            f" 1 + pick(i, {salt}, 3) AS creator FROM range(400) t(i);"
+            for salt, name in enumerate(("book", "shelf", "map"))
+        )
+    )
+    assert not any("creator" in reference for reference in references(profile))
+
+
+def test_a_name_that_says_foreign_key_refers_by_its_values() -> None:
+    """``fk_origin`` says that there is a reference, and the values say to what."""
+    profile = profiled(
+        """
+        CREATE TABLE station AS SELECT 'st' || (1000 + 7 * i) AS obj_id, 's' || i AS label
+            FROM range(60) t(i);
+        CREATE TABLE pipe AS SELECT 'pi' || (1000 + 9 * i) AS obj_id,
+            'st' || (1000 + 7 * i) AS fk_origin FROM range(50) t(i);
+        """
+    )
+    assert references(profile) == {"pipe(fk_origin) -> station(obj_id)"}
+
+
+def test_text_keys_of_a_subtype_refer_to_the_supertype() -> None:
+    """No name says that a weir is an overflow, but all of its long codes are overflows'."""
+    profile = profiled(
+        """
+        CREATE TABLE overflow AS SELECT 'ch13p7mz' || (100000 + 71 * i) AS obj_id, i * 0.5 AS flow
+            FROM range(120) t(i);
+        CREATE TABLE weir AS SELECT 'ch13p7mz' || (100000 + 142 * i) AS obj_id, i * 0.25 AS width
+            FROM range(50) t(i);
+        """
+    )
+    assert references(profile) == {"weir(obj_id) -> overflow(obj_id)"}
+
+
+@pytest.mark.parametrize("column", ["ver_nbr", "updated_by", "sort_id", "sequence"])
+def test_what_is_only_said_of_a_row_is_no_key_of_its_table(column: str) -> None:
+    """Versions, places in a list and who wrote a row are in every table, and lead nowhere."""
+    profile = profiled(
+        f"""
+        CREATE TABLE region AS SELECT 1 + i AS region_id, 1 + i AS {column} FROM range(9) t(i);
+        CREATE TABLE colour AS SELECT 70 + 3 * i AS colour_id, 1 + pick(i, 1, 9) AS {column}
+            FROM range(40) t(i);
+        """
+    )
+    assert not any(f"({column})" in reference for reference in references(profile))
+
+
+def test_the_parent_with_more_words_of_the_name_is_meant() -> None:
+    """``id_magic_card_player`` means a magic card, not any card."""
+    profile = profiled(
+        """
+        CREATE TABLE card AS SELECT 1 + i AS id_card, 'c' || i AS name FROM range(400) t(i);
+        CREATE TABLE magic_card AS SELECT 1 + i AS id_magic_card, 1 + i AS power
+            FROM range(400) t(i);
+        CREATE TABLE turn AS SELECT 9000 + 7 * i AS id_turn,
+            1 + pick(i, 1, 400) AS id_magic_card_player FROM range(900) t(i);
+        """
+    )
+    assert "turn(id_magic_card_player) -> magic_card(id_magic_card)" in references(profile)
+
+
+def test_of_namesakes_the_parent_whose_table_begins_alike_is_meant() -> None:
+    """A member of an event group is in no location group."""
+    profile = profiled(
+        """
+        CREATE TABLE event_group AS SELECT 1 + i AS id, 'e' || i AS name FROM range(30) t(i);
+        CREATE TABLE location_group AS SELECT 1 + i AS id, 'l' || i AS name FROM range(30) t(i);
+        CREATE TABLE event_group_member AS SELECT 9000 + 7 * i AS id, 1 + i % 30 AS grp
+            FROM range(400) t(i);
+        CREATE TABLE location_group_member AS SELECT 9000 + 7 * i AS id, 1 + i % 30 AS grp
+            FROM range(400) t(i);
+        """
+    )
+    assert references(profile) == {
+        "event_group_member(grp) -> event_group(id)",
+        "location_group_member(grp) -> location_group(id)",
+    }
+
+
+def test_the_very_name_of_a_key_means_that_key_and_not_its_root() -> None:
+    """A selected summary field is a summary field, though each of those is a field."""
+    profile = profiled(
+        """
+        CREATE TABLE field AS SELECT 1 + i AS field_id, 'f' || i AS name FROM range(90) t(i);
+        CREATE TABLE summary_field AS SELECT 1 + i AS summary_field_id, 's' || i AS label
+            FROM range(60) t(i);
+        CREATE TABLE selected_field AS SELECT 9000 + 7 * i AS id,
+            1 + pick(i, 1, 60) AS summary_field_id FROM range(900) t(i);
+        """
+    )
+    expected = "selected_field(summary_field_id) -> summary_field(summary_field_id)"
+    assert expected in references(profile)

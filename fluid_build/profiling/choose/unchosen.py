@@ -83,7 +83,7 @@ def unchosen_references(
             reference,
             by_child.get(id(reference.child))
             or by_parent.get((id(reference.child), id(reference.parent))),
-            reference.confidence >= weights.accepted,
+            reference.is_credible(weights),
         )
         for reference in best.values()
     ]

@@ -84,7 +84,7 @@ def choose_single(
 def _may_be_repeated(column: MeasuredColumn) -> bool:
     """Return whether another table that has a column's name may mean this table by it."""
     name = column.parsed_name
-    if not column.key_kind or name.is_generic or column.is_named_reference:
+    if not column.key_kind or name.is_generic or column.parsed_name.is_reference:
         return False
     return not name.names_table or column.own_key_score >= NAMED_AS_KEY
 
@@ -95,7 +95,7 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     score += weights.own_key * column.own_key_score
     score += weights.key_word if column.parsed_name.has_key_word else 0.0
     score += weights.habit if column.is_habitual else 0.0
-    score += weights.named_reference if column.is_named_reference else 0.0
+    score += weights.named_reference if column.parsed_name.is_reference else 0.0
     if column.position == 0:
         score += weights.first_column
         score += weights.first_of_few_rows if column.stats.rows <= _FEW_ROWS else 0.0

@@ -96,11 +96,6 @@ class MeasuredColumn:
         return self.table.primary_key == (self.name,)
 
     @property
-    def is_named_reference(self) -> bool:
-        """Whether the name says that the column refers to another table's key (``fk_owner``)."""
-        return not terms("reference_mark").isdisjoint(self.parsed_name.full)
-
-    @property
     def amount_concepts(self) -> frozenset[str]:
         """What the words of the name mean; nothing if one says that it isn't an amount."""
         concepts = read_concepts(self.name).concepts

@@ -190,9 +190,11 @@ def _front_score(child: ParsedColumnName, entity: Words, weights: NameWeights) -
     if not size or len(phrase) <= size:
         return 0.0
     similarity = phrase_similarity(phrase[:size], entity)
+    more_words = weights.front_word * (size - 1)
     if terms("role").issuperset(phrase[size:]):
-        return weights.front * similarity
-    return weights.front_noun * similarity if child.bare[0] in leading("key_word") else 0.0
+        return min(1.0, weights.front + more_words) * similarity
+    is_led_by_key_word = child.bare[0] in leading("key_word")
+    return min(1.0, weights.front_noun + more_words) * similarity * is_led_by_key_word
 
 
 def _key_name_score(

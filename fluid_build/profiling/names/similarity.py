@@ -20,7 +20,7 @@ _SYNONYM = 0.5
 """``client`` for ``customer``: often another table of the same schema."""
 _INFLECTED = 0.7
 """``pracownika`` for ``pracownicy``: languages that inflect change the end of a noun."""
-_STEM_SHARE = 0.7
+_STEM_SHARE = 0.6
 """The share of both words that their common beginning must have to be their stem."""
 _MOST_ENDING_LETTERS = 3
 """Letters of an inflection; longer endings make another word."""

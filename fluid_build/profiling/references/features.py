@@ -47,6 +47,8 @@ class ReferenceFeatures:
     parent_may_be_primary: bool
     parent_has_nulls: bool
     parent_own_key: float
+    holds_text: bool
+    shares_key_name: bool
 
 
 def reference_features(
@@ -82,6 +84,8 @@ def reference_features(
         parent_may_be_primary=not parent.table.primary_key,
         parent_has_nulls=parent.stats.nulls > 0,
         parent_own_key=parent.own_key_score,
+        holds_text=child.key_kind in {"text", "uuid"},
+        shares_key_name=name.bare_squashed == key.bare_squashed and not name.is_generic,
     )
 
 

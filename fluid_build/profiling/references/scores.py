@@ -101,8 +101,21 @@ def _child_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> f
             + weights.key_child_own * own
             + (weights.key_child_plain if own > weights.key_child_plain_score else 0.0)
             + (weights.key_child_orphans if features.share < weights.subtype_share else 0.0)
+            + _subtype_term(features, weights)
         )
     return weights.unique_no_key_word if features.child_is_attribute else 0.0
+
+
+def _subtype_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh that all keys of a table are another's, by more than that both count their rows."""
+    if not features.parent_is_primary or features.share < 1.0 or features.within_table:
+        return 0.0
+    if features.shares_key_name and features.child_own_key < weights.key_child_plain_score:
+        return weights.subtype
+    is_named = features.same_name or features.name >= weights.value_only
+    if not features.holds_text or not is_named:
+        return 0.0
+    return weights.subtype * min(1.0, features.evidence / weights.strong_evidence)
 
 
 def _hierarchy_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:

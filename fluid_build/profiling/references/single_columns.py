@@ -8,7 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.lexicon import terms
-from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, group_by_key_kind
+from fluid_build.profiling.measure.schema import (
+    NAMED_AS_KEY,
+    MeasuredColumn,
+    MeasuredTable,
+    group_by_key_kind,
+)
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.candidates import ParentCandidate, ParentSearch
 from fluid_build.profiling.references.features import ReferenceFeatures, reference_features
@@ -19,13 +24,17 @@ from fluid_build.profiling.references.inclusion import (
 )
 from fluid_build.profiling.references.probing import Prober
 from fluid_build.profiling.references.scores import confidence, score_reference
-from fluid_build.profiling.weights import Weights
+from fluid_build.profiling.weights import ReferenceWeights, Weights
 
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
 each may cost a join."""
 _CONTACT_WORDS = terms("contact_value")
 """Words for values that are unique to whoever has them, and that nothing refers to."""
+_FEWEST_ROWS = 4
+"""Fewer rows are unique in anything, which makes no key of it."""
+_ROW_WORDS = terms("acting", "version", "sequence")
+"""Words for who wrote a row and for its place among others, which other rows have, too."""
 _WORLDWIDE_LISTS = tuple(map(terms, ("country", "currency", "language")))
 """Words for what is the same everywhere, whichever table has a column of it."""
 _PLAIN_NAME = 0.6
@@ -46,6 +55,13 @@ class ColumnReference:
     def confidence(self) -> float:
         """The judgement as a probability, before it is calibrated."""
         return confidence(self.log_odds)
+
+    def is_credible(self, weights: ReferenceWeights) -> bool:
+        """Return whether its own evidence is enough for it to be reported."""
+        features = self.features
+        has_same_name = features.same_name and not features.is_nameless
+        is_named = features.name >= weights.value_only or has_same_name
+        return self.confidence >= (weights.accepted if is_named else weights.sure)
 
     @property
     def name_score(self) -> float:
@@ -176,12 +192,23 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
         for column in table.columns:
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
                 continue
-            if column.parsed_name.is_reference:
-                continue
-            is_contact = not _CONTACT_WORDS.isdisjoint(column.parsed_name.bare)
-            is_elsewhere = column.is_named_reference or _is_of_another_list(column)
-            if column.is_primary_key or not (is_contact or is_elsewhere):
+            if column.is_primary_key or not (
+                column.parsed_name.is_reference
+                or _tells_of_rows(column)
+                or _is_of_another_list(column)
+            ):
                 yield column
+
+
+def _tells_of_rows(column: MeasuredColumn) -> bool:
+    """Return whether a column says how to reach a row, who wrote it or which state it is in.
+
+    A few rows may also be unique in anything.
+    """
+    if column.own_key_score < NAMED_AS_KEY and column.stats.rows < _FEWEST_ROWS:
+        return True
+    bare, entity = set(column.parsed_name.bare), set(column.parsed_name.entity[-1:])
+    return bool(bare & _CONTACT_WORDS or entity & _ROW_WORDS)
 
 
 def _is_of_another_list(column: MeasuredColumn) -> bool:

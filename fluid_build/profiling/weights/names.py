@@ -70,6 +70,9 @@ class NameWeights:
     """The same with another word behind it, in a name that its key word leads: rather a role than
     an attribute, though another table may be meant."""
 
+    front_word: float = 0.03
+    """What each further word of the parent's name adds to those factors."""
+
     head: float = 0.85
     """Factor for a name that ends in the parent's last word, if no other table has it
     (``initial_state_id`` for ``order_state``)."""

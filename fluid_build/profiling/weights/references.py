@@ -155,6 +155,10 @@ class ReferenceWeights:
     key_child_orphans: float = -4.0
     """On top if orphans contradict it: every row of a subtype has its supertype."""
 
+    subtype: float = 2.0
+    """Against that, if every row has its supertype and the two keys have one name, or are texts
+    that chance can't explain."""
+
     subtype_share: float = 0.98
     """The share of rows that must match for that, allowing for a little dirt."""
 
@@ -200,8 +204,13 @@ class ReferenceWeights:
     """How much better the name of a nearer key may be before it's preferred to the key that it
     refers to itself."""
 
-    accepted: float = 0.55
-    """The confidence (0 to 1) from which a reference is reported, a little above even odds."""
+    accepted: float = 0.4
+    """The confidence (0 to 1) from which a reference is reported: calibrated, a little above even
+    odds, where what is found and what is missed weigh the same."""
+
+    sure: float = 0.55
+    """The confidence from which a reference stands by itself. One by values alone must reach it, to
+    be likelier than all its rivals together; one that doesn't is outvoted by its namesakes."""
 
     far_ahead: float = 2.5
     """How far a measured reference without orphans must lead a candidate's estimate for that to be
@@ -212,6 +221,10 @@ class ReferenceWeights:
 
     plainly_named: float = 1.5
     """What that is worth against rivals that are named less plainly."""
+
+    shared_front: float = 0.4
+    """For each word with which the names of both tables begin, against rivals: ``event_group`` is
+    nearer to an ``event_group_member`` than ``location_group``."""
 
     part_size: float = 2.0
     """How many times larger another parent of the same name must be for the smaller to be a part
