@@ -39,7 +39,7 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     similarity = phrase_similarity(key.entity, table.entity)
     if similarity < 1.0 and key.names_table:
         # It's called like another table, and belongs to that one.
-        similarity = 0.0
+        return 0.0
     if similarity:
         return similarity if key.has_key_word else weights.own_key_without_key_word * similarity
     partly = max(
