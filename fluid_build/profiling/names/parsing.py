@@ -290,6 +290,8 @@ def _strip_to_table(phrase: Words, vocabulary: Vocabulary) -> Words:
 
     ``allele_code_id`` names the table ``allele_code``.
     """
+    if stem(phrase) in vocabulary.tables:
+        return phrase
     for size in range(len(phrase) - 1, 1, -1):
         if phrase[size] not in terms("key_word") or phrase[size - 1] not in terms("key_word"):
             break
