@@ -211,6 +211,10 @@ def _farther(
     is_own = reference.features.same_bare_name and not is_twin(reference.child, reference.parent)
     if root is None or root is reference.child or is_own or _extends_parent(reference):
         return None
+    names_nearer = extends_name(reference.parent.table.parsed_name, root.table.parsed_name)
+    if names_nearer and reference.features.name > weights.value_only:
+        # ``magic_card_id`` has more of the name of the magic cards than of that of the cards.
+        return None
     farther = search.measure_candidate(reference.child, root)
     if (
         farther is not None
