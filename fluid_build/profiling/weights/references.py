@@ -219,7 +219,7 @@ class ReferenceWeights:
     plain_name: float = 0.93
     """The name score from which a column plainly names its parent."""
 
-    plainly_named: float = 1.5
+    plainly_named: float = 3.0
     """What that is worth against rivals that are named less plainly."""
 
     shared_front: float = 0.4
