@@ -26,7 +26,7 @@ _MOST_ENDING_LETTERS = 3
 """Letters of an inflection; longer endings make another word."""
 _DERIVED_ENDINGS = frozenset("ed er or al ly ing ion ions ive ent ant ist ity ble ic ics".split())
 """Endings that make another word of an English one: ``production``, ``producer``."""
-_PARTICIPLE_ENDINGS = frozenset({"d", "ed", "ing"})
+_PARTICIPLE_ENDINGS = frozenset({"ed", "ing"})
 """``ordered`` is what was done, not the order."""
 _PHRASE_ABBREVIATED = 0.85
 """``custaddr`` for ``customer address``: any short word fits some phrase, so less than one word."""
@@ -42,7 +42,8 @@ def abbreviates(short: str, long: str) -> bool:
     """Return whether one word is short for another: its beginning, or its consonants in order."""
     if len(short) < 2 or len(short) >= len(long) or short[0] != long[0]:
         return False
-    if long.removeprefix(short) in _PARTICIPLE_ENDINGS:
+    ending = long.removeprefix(short)
+    if ending in _PARTICIPLE_ENDINGS or (ending == "d" and short[-1] == "e"):
         return False
     if len(short) >= 3 and long.startswith(short):
         return True
