@@ -38,8 +38,8 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)
     if similarity < 1.0 and key.names_table:
-        # It's called like another table, and belongs to that one.
-        return 0.0
+        # It's called like another table, and belongs to that one, unless this is a kind of it.
+        return weights.own_key_partly * ending_similarity(table.entity, key.entity)
     if similarity:
         return similarity if key.has_key_word else weights.own_key_without_key_word * similarity
     partly = max(
