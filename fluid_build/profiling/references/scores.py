@@ -110,7 +110,7 @@ def _subtype_term(features: ReferenceFeatures, weights: ReferenceWeights) -> flo
     """Weigh that all keys of a table are another's, by more than that both count their rows."""
     if not features.parent_is_primary or features.share < 1.0 or features.within_table:
         return 0.0
-    is_parallel = features.coverage == 1.0 or features.child_own_key >= weights.subtype_own_key
+    is_parallel = features.coverage == 1.0 or features.child_own_key > weights.key_child_plain_score
     if features.shares_key_name and not is_parallel:
         return weights.subtype
     is_named = features.same_name or features.name >= weights.value_only

@@ -149,7 +149,7 @@ class ReferenceWeights:
     key_child_plain: float = -2.0
     """On top if it is named so beyond doubt."""
 
-    key_child_plain_score: float = 0.9
+    key_child_plain_score: float = 0.7
     """The ``own_key_score`` beyond which that applies."""
 
     key_child_orphans: float = -4.0
@@ -158,10 +158,6 @@ class ReferenceWeights:
     subtype: float = 2.0
     """Against that, if every row has its supertype and the two keys have one name, or are texts
     that chance can't explain."""
-
-    subtype_own_key: float = 0.7
-    """The ``own_key_score`` of the child from which its key is rather a list of its own next to the
-    parent's: kinds of reports and of documents, each from 1 on."""
 
     subtype_share: float = 0.98
     """The share of rows that must match for that, allowing for a little dirt."""
