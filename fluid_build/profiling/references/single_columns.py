@@ -33,8 +33,9 @@ _CONTACT_WORDS = terms("contact_value")
 """Words for values that are unique to whoever has them, and that nothing refers to."""
 _FEWEST_ROWS = 4
 """Fewer rows are unique in anything, which makes no key of it."""
-_ROW_WORDS = terms("acting", "version", "sequence")
-"""Words for who wrote a row and for its place among others, which other rows have, too."""
+_ROW_WORDS = terms("acting", "version")
+"""Words for who wrote a row and in which version, which other rows have, too."""
+_SEQUENCE_WORDS = terms("sequence")
 _WORLDWIDE_LISTS = tuple(map(terms, ("country", "currency", "language")))
 """Words for what is the same everywhere, whichever table has a column of it."""
 _PLAIN_NAME = 0.6
@@ -192,12 +193,20 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
         for column in table.columns:
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
                 continue
+            if _numbers_rows(column):
+                continue
             if column.is_primary_key or not (
                 column.parsed_name.is_reference
                 or _tells_of_rows(column)
                 or _is_of_another_list(column)
             ):
                 yield column
+
+
+def _numbers_rows(column: MeasuredColumn) -> bool:
+    """Return whether a column says in which order the rows are shown, which nothing refers to."""
+    is_sequence = not _SEQUENCE_WORDS.isdisjoint(column.parsed_name.entity[-1:])
+    return is_sequence and column.own_key_score < NAMED_AS_KEY
 
 
 def _tells_of_rows(column: MeasuredColumn) -> bool:
