@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fluid_build.profiling.names.similarity import word_similarity
 from fluid_build.profiling.profile import Profile
 from tests.profiling.databases import profiled, references
 
@@ -322,3 +323,72 @@ def test_the_very_name_of_a_key_means_that_key_and_not_its_root() -> None:
     )
     expected = "selected_field(summary_field_id) -> summary_field(summary_field_id)"
     assert expected in references(profile)
+
+
+@pytest.mark.parametrize("tables", [("owner", "owner_email"), ("guide", "guide_badge")])
+def test_a_column_called_like_another_table_refers_to_it_even_as_the_key(
+    tables: tuple[str, str],
+) -> None:
+    """While each owner has one e-mail address, ``owner`` is unique there, and yet an owner."""
+    parent, child = tables
+    profile = profiled(
+        f"""
+        CREATE TABLE {parent} AS SELECT 1 + i AS id, 'n' || i AS name FROM range(12) t(i);
+        CREATE TABLE {child} AS SELECT 1 + i AS {parent}, 'x' || i AS note FROM range(12) t(i);
+        """
+    )
+    assert f"{child}({parent}) -> {parent}(id)" in references(profile)
+
+
+@pytest.mark.parametrize("table", ["call_number", "price_code", "track_no"])
+def test_a_column_with_a_tables_whole_name_refers_to_it(table: str) -> None:
+    """The last word is one for keys, and here a part of the name."""
+    profile = profiled(
+        f"""
+        CREATE TABLE {table} AS SELECT 1 + i AS id, 'label ' || i AS label FROM range(300) t(i);
+        CREATE TABLE volume AS SELECT 9000 + 7 * i AS id, 1 + pick(i, 1, 290) AS {table}
+            FROM range(900) t(i);
+        """
+    )
+    assert f"volume({table}) -> {table}(id)" in references(profile)
+
+
+def test_the_plain_name_is_meant_although_a_relation_table_holds_the_same_numbers() -> None:
+    """``test_id`` is a test, even where a table of 58 rows is numbered just as it is."""
+    profile = profiled(
+        """
+        CREATE TABLE test AS SELECT 1 + i AS id, 't' || i AS name FROM range(98) t(i);
+        CREATE TABLE sample_test AS SELECT 1 + i AS id, 1 + i AS test_id FROM range(58) t(i);
+        CREATE TABLE test_code AS SELECT 9000 + 7 * i AS id, 1 + i % 58 AS test_id
+            FROM range(116) t(i);
+        """
+    )
+    assert "test_code(test_id) -> test(id)" in references(profile)
+
+
+@given(rows=st.integers(3, 12), more=st.integers(0, 6))
+@settings(max_examples=8, deadline=None)
+def test_lists_that_count_from_one_are_not_subtypes_of_each_other(rows: int, more: int) -> None:
+    """Kinds of places of two modules have keys of one name and small numbers, and nothing else."""
+    profile = profiled(
+        f"""
+        CREATE TABLE place_type AS SELECT 1 + i AS place_type_code, 'a' || i AS label
+            FROM range({rows + more}) t(i);
+        CREATE TABLE lab_place_type AS SELECT 1 + i AS place_type_code, 'b' || i AS label
+            FROM range({rows}) t(i);
+        """
+    )
+    assert not references(profile)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_one"),
+    [
+        ("pilet", "piletid", True),
+        ("kategooria", "kategooriad", True),
+        ("place", "placed", False),
+        ("order", "ordered", False),
+    ],
+)
+def test_only_english_participles_are_other_words(left: str, right: str, is_one: bool) -> None:
+    assert bool(word_similarity(left, right)) is is_one

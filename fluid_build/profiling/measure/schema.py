@@ -120,7 +120,9 @@ class MeasuredColumn:
         numeric = self.stats.kind in {"integer", "float", "decimal"}
         if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:
             return False
-        return "money" in self.amount_concepts
+        # A ``cost_element`` is no cost where a table of that name lists them.
+        names_table = self.parsed_name.names_table and len(self.parsed_name.entity) > 1
+        return "money" in self.amount_concepts and not names_table
 
     @property
     def is_dense(self) -> bool:
