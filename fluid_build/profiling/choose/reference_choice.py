@@ -111,25 +111,37 @@ def _without_contested(
     by_child: Mapping[int, Sequence[ColumnReference]],
     weights: ReferenceWeights,
 ) -> list[ColumnReference]:
-    """Leave out references by values alone if other keys may be meant just as well.
+    """Leave out references if other keys may be meant just as well, and no plain name says which.
 
     A key that refers to the chosen one itself holds the same values, and is no rival.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
     remaining = []
     for reference in chosen:
-        if reference.features.name < weights.value_only:
+        if reference.features.name < weights.plain_name:
             rivals = [
                 rival
                 for rival in by_child.get(id(reference.child), ())
-                if rival.parent is not reference.parent
-                and rival.features.name < weights.value_only
+                if _is_rival(rival, reference, weights)
                 and onward.get(id(rival.parent)) is not reference.parent
             ]
             _share_odds([reference, *rivals])
         if reference.is_credible(weights):
             remaining.append(reference)
     return remaining
+
+
+def _is_rival(
+    rival: ColumnReference, reference: ColumnReference, weights: ReferenceWeights
+) -> bool:
+    """Return whether another parent's key holds as many rows, and its name says no less."""
+    name, rival_name = reference.features.name, rival.features.name
+    if name < weights.value_only:
+        is_named_as_well = rival_name < weights.value_only
+    else:
+        is_named_as_well = rival_name >= name
+    holds_as_many = rival.inclusion.orphans <= reference.inclusion.orphans
+    return rival.parent is not reference.parent and is_named_as_well and holds_as_many
 
 
 def _share_odds(references: Sequence[ColumnReference]) -> None:
