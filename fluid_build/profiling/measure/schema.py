@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.candidate_keys import CandidateKeys
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
 from fluid_build.profiling.measure.key_forms import reads_like_prose
