@@ -60,8 +60,7 @@ class ColumnReference:
     def is_credible(self, weights: ReferenceWeights) -> bool:
         """Return whether its own evidence is enough for it to be reported."""
         features = self.features
-        has_same_name = features.same_name and not features.is_nameless
-        is_named = features.name >= weights.value_only or has_same_name
+        is_named = features.name >= weights.value_only or features.shares_key_name
         return self.confidence >= (weights.accepted if is_named else weights.sure)
 
     @property
