@@ -1,7 +1,7 @@
 """Candidate keys are all minimal sets of up to four columns that identify a row, and no others."""
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import duckdb
 import pytest
@@ -25,7 +25,10 @@ Rows = Sequence[tuple[int | None, ...]]
 
 
 def minimal_keys(rows: Rows) -> set[tuple[str, ...]]:
-    """Return all minimal sets of up to four columns that are unique and never null."""
+    """Return all minimal sets of up to four columns that are unique and never null.
+
+    With them the first columns, if they are unique and more than four, and none of these is within.
+    """
     width = len(rows[0])
     whole = [i for i in range(width) if all(row[i] is not None for row in rows)]
     found: list[tuple[int, ...]] = []
@@ -35,6 +38,15 @@ def minimal_keys(rows: Rows) -> set[tuple[str, ...]]:
                 continue
             if len({tuple(row[i] for i in group) for row in rows}) == len(rows):
                 found.append(group)
+    first: list[int] = []
+    for i in takewhile(whole.__contains__, range(width)):
+        if (i,) in found or any(set(key) <= {*first, i} for key in found):
+            break
+        if len({row[i] for row in rows}) > 1:
+            first.append(i)
+        if len({tuple(row[i] for i in first) for row in rows}) == len(rows):
+            found.append(tuple(first))
+            break
     return {tuple(NAMES[i] for i in key) for key in found}
 
 
@@ -95,6 +107,17 @@ def test_one_repeat_in_a_large_table_disproves_a_key(sizes: tuple[int, ...]) -> 
     """Two equal rows are found, however far apart and outside the sample."""
     script = f"CREATE TABLE t AS {grid(*sizes)}; INSERT INTO t SELECT * FROM t LIMIT 1 OFFSET 3333"
     assert candidates(script).keys == []
+
+
+@pytest.mark.parametrize("columns", [5, 7])
+def test_the_first_columns_are_a_key_however_many(columns: int) -> None:
+    """Each of seven bits is needed to tell the rows apart; what follows them tells nothing."""
+    bits = ", ".join(f"(i >> {bit}) & 1 AS bit_{bit}" for bit in range(columns))
+    found = candidates(
+        f"CREATE TABLE t AS SELECT 1 AS client, {bits}, i % 3 AS extra"
+        f" FROM range({2**columns}) t(i)"
+    )
+    assert found.keys == [tuple(f"bit_{bit}" for bit in range(columns))]
 
 
 @pytest.mark.parametrize("rows", [SAMPLE_ROWS + 3000, 70_000])

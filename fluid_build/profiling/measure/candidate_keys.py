@@ -1,5 +1,8 @@
 """Candidate keys: every minimal set of up to four columns whose values never repeat.
 
+Where none of them is among the first columns of a table, the first that are unique together are a
+candidate, however many: people put keys first.
+
 Two rows that agree in a set of columns prove that no subset of it is a key: every key needs one of
 the columns in which they differ. The candidate keys are the minimal hitting sets of all those
 differences. Candidates are tried on the sample first and on the whole table last; each one that
@@ -11,7 +14,7 @@ columns are bit masks here.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
+from itertools import compress, pairwise, takewhile
 from operator import eq, itemgetter
 from typing import TypeAlias
 
@@ -22,7 +25,8 @@ from fluid_build.profiling.measure.key_forms import key_form
 from fluid_build.sources.sql import quote, quote_all
 
 MAX_COLUMNS = 4
-"""Columns of a key at most. Wider ones are rare, and the combinations grow with each column."""
+"""Columns of a key that any columns may make up. Wider ones are rare but for a table's first
+columns, and the combinations grow with each column."""
 MAX_SEARCHED = 24
 """Columns among which composite keys are searched: 12,950 combinations of up to four."""
 MAX_KEYS = 100
@@ -33,6 +37,8 @@ _MAX_OPEN = 1500
 """Candidates that are kept open at once, which bounds the time of excluding subsets."""
 _CHECKED_ROWS = 12_000_000
 """Rows that checks on a whole table may read in total: about a second."""
+_MOST_FIRST = 3
+"""Numbers of first columns that are counted: what the sample doesn't contradict mostly holds."""
 _FEWEST_CHECKS = 2
 """Checks on the whole table that even the largest one gets."""
 _PACKED_BITS = 400_000_000
@@ -106,12 +112,47 @@ def find_candidate_keys(
         search = _Search(connection, stats, searched, [likelihood[c.name] for c in searched])
         candidates.keys.extend(search.run())
         candidates.notes.extend(search.notes)
+    first = _first_columns(connection, stats, candidates.keys)
+    if first:
+        candidates.keys.insert(0, first)
     if len(candidates.keys) > MAX_KEYS:
         candidates.notes.append(
             f"There are more than {MAX_KEYS} candidate keys; the most likely are listed."
         )
         del candidates.keys[MAX_KEYS:]
     return candidates
+
+
+def _first_columns(
+    connection: duckdb.DuckDBPyConnection, stats: TableStats, known: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the first columns of a table that are unique, if these are more than are searched.
+
+    One query counts the values of those numbers of columns that the sample doesn't contradict.
+    """
+    columns = [column for column in takewhile(_may_lead, stats.columns) if column.distinct > 1]
+    names = [column.name for column in columns]
+    ends = [max(map(names.index, key)) for key in known if set(key) <= set(names)]
+    sizes = [
+        size
+        for size in range(MAX_COLUMNS + 1, min([len(columns), *ends]) + 1)
+        if len(set(zip(*(column.codes for column in columns[:size]), strict=True)))
+        == len(columns[0].codes)
+    ][: max(1, min(_MOST_FIRST, _CHECKED_ROWS // stats.rows))]
+    if not sizes:
+        return ()
+    counts = ", ".join(
+        f"count(DISTINCT ({quote_all(column.column.alias for column in columns[:size])}))"
+        for size in sizes
+    )
+    row = connection.execute(f"SELECT {counts} FROM {stats.table.relation}").fetchone() or ()
+    unique = [size for size, count in zip(sizes, row, strict=True) if count == stats.rows]
+    return tuple(names[: unique[0]]) if unique else ()
+
+
+def _may_lead(column: ColumnStats) -> bool:
+    """Return whether a column may be one of the first of a wide key: no text, no amount."""
+    return column.nulls == 0 and not column.is_key and key_form(column) >= _FEWEST_PLAUSIBLE
 
 
 class _Search:
