@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import (
     NAMED_AS_KEY,
     MeasuredColumn,
@@ -30,6 +31,7 @@ from fluid_build.profiling.references.probing import Prober
 from fluid_build.profiling.references.scores import score_reference
 from fluid_build.profiling.weights import CandidateWeights, NameWeights, Weights
 
+_LABEL_WORDS = terms("label")
 _LONG_WORD = 6
 """A word of so many letters isn't an abbreviation, so that its first three letters are sure."""
 _FEWEST_GLUED_LETTERS = 4
@@ -191,8 +193,10 @@ class ParentSearch:
     def _fitting(self, child: MeasuredColumn) -> Iterable[MeasuredColumn]:
         """Yield primary keys that may hold a column's values for another reason than chance."""
         if child.stats.is_key and child.is_primary_key:
-            # Two keys that count share their values; those of a subtype are no accident in text.
-            if child.key_kind in {"text", "uuid"}:
+            # Two keys that count share their values, and two lists share names. Codes and other
+            # texts that are all another table's are those of a subtype.
+            is_label = not _LABEL_WORDS.isdisjoint(child.parsed_name.bare[-1:])
+            if child.key_kind in {"text", "uuid"} and not is_label:
                 yield from (parent for parent in self.sparse_primary if parent is not child)
             return
         own = [self.own_primary[child.table.index]] if child.table.index in self.own_primary else []
