@@ -14,6 +14,8 @@ _NAMED_LIKE_LABEL = 0.5
 """The least ``own_key_score`` of a key's column: a plain ``name`` may be its table's key."""
 _FEW_ROWS = 50
 """Rows up to which it says little that a code is unique."""
+_FEWEST_WIDER = 2
+"""Tables that must repeat a key with a column within or after it: one may have copied it."""
 _FEWEST_TENANT_ROWS = 2
 """Rows from which it says something that a column has a single value."""
 
@@ -81,7 +83,7 @@ class KeyWidening:
             c.stats.nulls or not c.key_kind or c.is_measure for c in before
         ):
             return key
-        return before if self.repeats.are_wider(key, before) else key
+        return before if self.repeats.are_wider(key, before, fewest=1) else key
 
     def _with_repeated(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a key with the columns before, within and right after it that others repeat too.
@@ -100,7 +102,7 @@ class KeyWidening:
             if not self._may_be_part(column):
                 continue
             wider = tuple(sorted((*key, column), key=lambda part: part.position))
-            if self.repeats.are_wider(key, wider):
+            if self.repeats.are_wider(key, wider, _FEWEST_WIDER):
                 key = wider
         return key
 

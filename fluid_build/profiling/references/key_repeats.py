@@ -16,8 +16,6 @@ _MOST_MEASURED = 5
 """Tables that are measured for one key at most: each costs a join."""
 _MOST_COMPARED = 30
 """Tables that are asked whether they repeat a wider key: enough for a majority."""
-_FEWEST_WIDER = 1
-"""Tables that must repeat a wider key: one may have copied a column for another reason."""
 _LEAST_WIDER_SCORE = 0.7
 """The name score of columns that repeat a key or a wider one: ``city`` repeats a city's ``name``.
 Columns that aren't meant are rarely left out of the one and not of the other."""
@@ -53,7 +51,9 @@ class KeyRepeats:
         children = self._namesakes(key)[:_MOST_MEASURED]
         return [child[0].table.index for child in children if self._holds(child, key)]
 
-    def are_wider(self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn]) -> bool:
+    def are_wider(
+        self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn], fewest: int
+    ) -> bool:
         """Return whether most of the tables that repeat a key repeat the wider one."""
         least = _LEAST_WIDER_SCORE
         namesakes = self._namesakes(key, least)[:_MOST_COMPARED]
@@ -64,7 +64,7 @@ class KeyRepeats:
             for child in self._namesakes(wider, least)
             if child[0].table.index in repeating and self._holds(child, wider)
         ]
-        return len(wide) >= _FEWEST_WIDER and len(wide) > len(narrow) / 2
+        return len(wide) >= fewest and len(wide) > len(narrow) / 2
 
     def _namesakes(
         self, key: Sequence[MeasuredColumn], least: float = 1.0

@@ -102,7 +102,6 @@ class _Search:
                 if column.key_kind and column.stats.present and id(column) not in taken
                 if id(column) not in self.targets and not column.is_primary_key
                 if column.own_key_score < NAMED_AS_KEY
-                if column.key_kind != "integer" or column.parsed_name.has_key_word
                 if not column.is_measure
             ]
             for table in tables
@@ -168,12 +167,12 @@ class _Search:
             and column.stats.distinct <= key_column.stats.distinct
             and self.prober.share(column, key_column) >= self.weights.candidate.unnamed_share
         ]  # fmt: skip
-        # What is called like a table means that one, and any number of a row may be in its table.
+        # Any number of a row may be in its own table, or among small keys.
         within_table = index == key_column.table.index
         fitting = [
             (score, column)
             for score, column in fitting
-            if score or not (within_table or column.parsed_name.names_table)
+            if score or not (within_table or _needs_name(column))
         ]
         fitting.sort(key=lambda match: (-match[0], -match[1].stats.distinct, match[1].position))
         return fitting[:_MOST_FITTING]
@@ -244,3 +243,9 @@ class _Search:
             counts=features.counts and not is_number,
         )
         return score_reference(features, self.weights.reference)
+
+
+def _needs_name(column: MeasuredColumn) -> bool:
+    """Return whether values alone tell nothing: of plain numbers, and of another table's name."""
+    name = column.parsed_name
+    return name.names_table or (column.key_kind == "integer" and not name.has_key_word)
