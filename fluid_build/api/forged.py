@@ -18,7 +18,7 @@ from fluid_build.errors import SourceChangedError, UsageError
 from fluid_build.forging import Forged, ForgeOptions, write_forged
 from fluid_build.forging import forge as forge_source
 from fluid_build.forging.report_file import REPORT_FILE
-from fluid_build.forging.table_choice import as_in_folder
+from fluid_build.forging.table_choice import as_decided, as_in_folder
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress
 from fluid_build.sources.base import Source, Table
@@ -126,6 +126,8 @@ def forge(
         if place.source is None:
             place = replace(place, requests=as_in_folder(folder, place.requests))
     followed = followed_decisions(decisions, folder, overwrite=overwrite)
+    if place.source is None:
+        place = replace(place, requests=as_decided(place.requests, followed.decisions))
     settings = forge_options.as_settings()
     settings["decisions"], settings["decisions_text"] = followed.decisions, followed.text
     if model is not None and folder is not None:

@@ -52,7 +52,7 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
 from fluid_build.forging.decision_files import folder_decisions, schema_text
 from fluid_build.forging.options import file_name
-from fluid_build.forging.table_choice import as_in_folder
+from fluid_build.forging.table_choice import as_decided, as_in_folder
 from fluid_build.pipeline.memory import model_memory
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip
@@ -72,7 +72,9 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
     """Measure a decision with those of its folder, and write it where that's allowed."""
     folder = desk.workspace.forged_folder(arguments.folder)
     decision = _read_decision(arguments.decision)
-    with desk.sources.measured(_source(desk, folder, arguments.source), job) as measured:
+    place = _source(desk, folder, arguments.source)
+    place = _as_decided(place, folder)
+    with desk.sources.measured(place, job) as measured:
         # Inside, so that two decisions about a folder are written one after the other.
         recorded = recorded_decisions(folder)
         _check_nobody_decided(recorded, decision)
@@ -107,10 +109,13 @@ def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
     if arguments.folder is not None:
         folder = desk.workspace.forged_folder(arguments.folder)
         place = replace(place, requests=as_in_folder(folder, place.requests))
+        place = _as_decided(place, folder)
     writes = desk.settings.allow_write and not arguments.preview
     with desk.sources.opened(place, job) as source:
         out = _out_folder(desk, arguments, place, source.name)
         recorded = folder_decisions(out)
+        if arguments.folder is None and _as_decided(place, out) != place:
+            return forge_model(desk, arguments.model_copy(update={"folder": out.as_posix()}), job)
         options = ForgeOptions(
             arguments.technique,
             business_vault=arguments.business_vault,
@@ -172,6 +177,12 @@ def _source(desk: Desk, folder: Path, requested: str | None) -> Place:
             hint="Pass source.",
         )
     return desk.workspace.folder_source(folder)
+
+
+def _as_decided(place: Place, folder: Path) -> Place:
+    """Return a place whose tables are one, and aren't, as the decisions of a folder have it."""
+    decisions = recorded_decisions(folder).decisions
+    return replace(place, requests=as_decided(place.requests, decisions))
 
 
 def _read_decision(fields: dict[str, Any]) -> AnyDecision:

@@ -29,9 +29,11 @@ from fluid_build.decisions.language import (
     Exposure,
     Grain,
     Merge,
+    OneTable,
     Owner,
     ProductName,
     Renamed,
+    Separate,
     SetConventions,
     SetKey,
     Split,
@@ -43,6 +45,7 @@ from fluid_build.errors import FluidError, SourceError, UsageError
 from fluid_build.evolution.locations import warehouse_location
 from fluid_build.forging.decision_files import schema_text
 from fluid_build.forging.stages import measure
+from fluid_build.forging.table_choice import as_decided
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.addresses.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
@@ -52,7 +55,8 @@ from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place
 
 Outcome: TypeAlias = Literal[Status, "unchecked"]
 _MEASURED = (
-    SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split, Renamed
+    SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split, Renamed,
+    OneTable, Separate,
 )  # fmt: skip
 """Decisions that the data can contradict; of the others only the names are checked."""
 _ABOUT_ALL = (Domain, Owner, ProductName, SetConventions, Exposure)
@@ -95,11 +99,15 @@ def record(
     recorded = _checked(folder, manifest, decision, parse_decisions(text), interrupts)
     if recorded.is_written:
         _write(folder, text)
-    return replace(recorded, next=_next(folder, manifest, model))
+    return replace(recorded, next=_next(folder, manifest, model, decision))
 
 
-def _next(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
+def _next(folder: Path, manifest: Manifest, model: LogicalModel, decision: AnyDecision) -> Step:
     """Return what follows a decision: an apply where there is a warehouse, or else a forge."""
+    if isinstance(decision, OneTable | Separate):
+        # Other tables are another model, which doesn't continue the one that is there.
+        again = forge_again(folder, manifest, model)
+        return replace(again, command=f"{again.command} --redesign all" if again.command else "")
     try:
         warehouse = warehouse_location(folder / DBT_FOLDER)
     except FluidError:
@@ -158,7 +166,7 @@ def _weighed(
     with (
         messages.progress() as on_progress,
         open_sources(
-            _requests(manifest.source, places),
+            as_decided(_requests(manifest.source, places), decisions),
             None,
             interrupts,
             on_progress,

@@ -18,11 +18,13 @@ from fluid_build.decisions.language import (
     Ignore,
     Measure,
     Merge,
+    OneTable,
     Owner,
     PersonalData,
     ProductName,
     Rename,
     Renamed,
+    Separate,
     SetConventions,
     SetDelivery,
     SetKey,
@@ -92,8 +94,10 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             return (_name(decision.table), decision.delivers)
         case SetValidity():
             return (_name(decision.table), decision.follows)
-        case Ignore():
+        case Ignore() | Separate():
             return (_name(decision.table),)
+        case OneTable():
+            return (_name(decision.table), *map(_name, decision.parts))
         case Domain():
             return (decision.domain,)
         case Owner():

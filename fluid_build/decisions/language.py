@@ -402,6 +402,21 @@ class Ignore(BaseDecision):
     table: SourceName
 
 
+class OneTable(BaseDecision):
+    """Say that tables are one: the ``parts``, by their names or globs, are read as ``table``."""
+
+    decision: Literal["one_table"] = "one_table"
+    table: SourceName
+    parts: KeyColumns
+
+
+class Separate(BaseDecision):
+    """Say that the parts of a table, which were read as one by their names, are tables."""
+
+    decision: Literal["separate"] = "separate"
+    table: SourceName
+
+
 class Merge(_Claim):
     """Say that two tables describe the same entity: rows with equal columns are one instance."""
 
@@ -460,6 +475,8 @@ AnyDecision: TypeAlias = (
     | SetDelivery
     | SetValidity
     | Ignore
+    | OneTable
+    | Separate
     | Merge
     | Split
 )

@@ -15,10 +15,12 @@ from fluid_build.decisions.language import (
     Exposure,
     Grain,
     Merge,
+    OneTable,
     Owner,
     ProductName,
     Rename,
     Renamed,
+    Separate,
     SetConventions,
     SetDelivery,
     SetKey,
@@ -43,6 +45,8 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision, decision.table, decision.entity)
         case SetValidity():
             return (decision.decision, decision.table)
+        case OneTable() | Separate():
+            return ("parts", decision.table)
         case Classify():
             return (decision.decision, decision.table, decision.role in STAR_ROLES)
         case Renamed():
@@ -74,6 +78,8 @@ def decision_line(decision: AnyDecision) -> str:
             return f"delivery {decision.table} {decision.delivers}, deleted where {mark}"
         case Exposure():
             return f"exposure {decision.name} of {', '.join(decision.models)}"
+        case OneTable():
+            return f"one_table {decision.table} of {', '.join(decision.parts)}"
         case SetKey() | BusinessKey() | Grain():
             return f"{decision.decision} {decision.table} ({', '.join(decision.columns)})"
         case SetConventions():

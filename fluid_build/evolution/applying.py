@@ -54,6 +54,7 @@ from fluid_build.evolution.skipped_relations import (
 )
 from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
+from fluid_build.forging.table_choice import check_same_choice
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
@@ -247,6 +248,7 @@ def _checked(
 
     With what changed in it.
     """
+    check_same_choice(before.folder, source)
     may_lose = frozenset(request.may_lose)
     today = read_source(source, before, request.options.decisions, on_progress, may_lose)
     if request.plan is not None:

@@ -1,18 +1,25 @@
-"""Which tables of its source a folder's model is of: what the next forge reads, and keeps to."""
+"""Which tables of its source a folder's model is of: what the next forge reads, and keeps to.
+
+Decisions on which tables are one change it, so that they are known before the source is read.
+"""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from fluid_build.decisions.language import AnyDecision, OneTable, Separate
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
-from fluid_build.sources.combined import CombinedSource, SourceRequest
+from fluid_build.sources.combined import CombinedSource, SourceRequest, source_identifier
+from fluid_build.sources.grouping import Grouping
+from fluid_build.sources.grouping import OneTable as TableOfParts
 from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.origin import database_places
 from fluid_build.stated_options import words
+from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
     ManifestSource,
@@ -23,7 +30,7 @@ from fluid_build.transform.proof.manifest import (
 
 _CHOICE = ("schemas", "include", "exclude", "views")
 """The options that choose tables. They are one choice: where any is said, none is the folder's."""
-_SHAPE = ("nested", "periods")
+_SHAPE = ("nested", "periods", "grouping")
 """The options that make other tables of the same ones."""
 
 
@@ -39,6 +46,48 @@ def as_in_folder(out: Path | None, requests: Sequence[SourceRequest]) -> tuple[S
     # Without a name of its own, a source gets that of what it reads.
     return tuple(
         _as_read(each, parts[each.name]) if each.name in parts else each for each in requests
+    )
+
+
+def as_decided(
+    requests: Sequence[SourceRequest], decisions: Iterable[AnyDecision]
+) -> tuple[SourceRequest, ...]:
+    """Return what to read, with the tables that are one, and those that aren't, by decisions.
+
+    Among several sources, tables are named with their source. Of decisions about a table, the last
+    one that a person made counts.
+    """
+    decided = {
+        each.table.lower(): each
+        for each in decisions
+        if isinstance(each, OneTable | Separate) and each.by == "person"
+    }
+    return tuple(
+        replace(each, read=replace(each.read, grouping=_grouping(decided.values(), prefix)))
+        for each in requests
+        for prefix in ("" if len(requests) == 1 else f"{_name_of(each)}.",)
+    )
+
+
+def _name_of(request: SourceRequest) -> str:
+    return request.name or source_identifier(Path(request.address.place).stem)
+
+
+def _grouping(decided: Iterable[OneTable | Separate], prefix: str) -> Grouping:
+    """Return what is decided about the tables of a source whose names begin with a prefix."""
+    own = [each for each in decided if each.table.startswith(prefix)]
+    return Grouping(
+        one_table=tuple(
+            TableOfParts(
+                each.table.removeprefix(prefix),
+                tuple(part.removeprefix(prefix) for part in each.parts),
+            )
+            for each in own
+            if isinstance(each, OneTable)
+        ),
+        separate=tuple(
+            each.table.removeprefix(prefix) for each in own if isinstance(each, Separate)
+        ),
     )
 
 
@@ -122,5 +171,13 @@ def _in_words(source: ManifestSource) -> str:
     if source.parts:
         return "; ".join(f"{name}: {_in_words(part)}" for name, part in source.parts.items())
     chosen = {name: getattr(source.read, name) for name in (*_CHOICE, *_SHAPE)}
-    options = words(replace(READ_ALL, **chosen))
-    return shlex.join(options) or "every table"
+    options = shlex.join(words(replace(READ_ALL, **chosen))) or "every table"
+    return ", ".join((options, *_decided_words(source.read.grouping)))
+
+
+def _decided_words(grouping: Grouping) -> Iterator[str]:
+    """Yield what decisions say of tables that are one, and of those that aren't."""
+    for one in grouping.one_table:
+        yield f"{listed(one.parts)} as the one table {one.name}"
+    if grouping.separate:
+        yield f"the parts of {listed(grouping.separate)} as tables of their own"

@@ -105,6 +105,10 @@ def open_source(
     )
     if opened.has_data:
         _reshape(opened, requested, address.kind.options, on_progress)
+    opened.regrouped = {
+        **{name: f"There's no table {name} of several parts." for name in requested.grouping.named},
+        **opened.regrouped,
+    }
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = requested.conventions
     if name is not None:
@@ -115,14 +119,16 @@ def open_source(
 def _reshape(
     opened: "OpenSource", requested: ReadOptions, options: Collection[str], on_progress: OnProgress
 ) -> None:
-    """Unite tables of periods and split nested columns; a source is closed if that fails."""
+    """Unite tables and split nested columns; a source is closed if that fails."""
     from fluid_build.sources.engine.interrupts import was_interrupted
     from fluid_build.sources.nested.tables import split_nested
-    from fluid_build.sources.period_tables import unite_periods
+    from fluid_build.sources.period_tables import unite_decided, unite_periods
 
     try:
-        if requested.periods == "unite" and "periods" in options:
-            unite_periods(opened)
+        if "periods" in options:
+            unite_decided(opened, requested.grouping)
+            if requested.periods == "unite":
+                unite_periods(opened, requested.grouping)
         if requested.nested == "split" and "nested" in options:
             split_nested(opened, on_progress)
     except BaseException as error:

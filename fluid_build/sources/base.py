@@ -1,5 +1,6 @@
 """What every source of data gives: tables, what is declared of them, and relations to read them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -172,7 +173,9 @@ class Source(Protocol):
     where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
     the user's answers on how text is written. ``opened_as`` is where
     ``open_source`` found it. ``catalog`` is what a data catalog says of it, None without one.
-    ``keys`` are those of tables that were read in part, None where the server isn't asked. Every
+    ``keys`` are those of tables that were read in part, None where the server isn't asked.
+    ``regrouped`` has the tables that decisions regroup, each with why it couldn't be, "" where it
+    was. Every
     table of ``tables`` can be read on ``connection``. A source is a context manager; leaving it
     frees the connection and any temporary files. A Ctrl-C while a query runs leaves the ``with``
     block as a KeyboardInterrupt.
@@ -189,6 +192,7 @@ class Source(Protocol):
     opened_as: OpenedAs | None
     catalog: FetchedCatalog | None
     keys: "KeysAtServer | None"
+    regrouped: Mapping[str, str]
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""
@@ -244,6 +248,7 @@ class OpenSource:
     opened_as: OpenedAs | None = None
     catalog: FetchedCatalog | None = None
     keys: KeysAtServer | None = None
+    regrouped: Mapping[str, str] = field(default_factory=dict)
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""

@@ -108,6 +108,7 @@ def open_several(
             conventions=next(
                 (part.conventions for part in parts if part.conventions != NO_ANSWERS), NO_ANSWERS
             ),
+            regrouped={each: why for part in parts for each, why in part.regrouped.items()},
             parts=tuple(parts),
         )
 
@@ -221,6 +222,7 @@ def _part(
         notes=tuple(f"{name}: {note}" for note in source.notes),
         conventions=source.conventions,
         opened_as=source.opened_as,
+        regrouped={_qualified(name, each): why for each, why in source.regrouped.items()},
     )
 
 

@@ -8,6 +8,7 @@ from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.addresses.kinds import SourceKind
 from fluid_build.sources.credentials import NamedSettings, no_settings
+from fluid_build.sources.grouping import AS_NAMED, Grouping
 from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import (
     OnTables,
@@ -50,7 +51,8 @@ class ReadOptions:
     whether tables of a database whose names differ only in a period are one. ``dialect`` is the SQL
     dialect of DDL and dumps, None to detect it. ``conventions`` answer how numbers and dates in
     text are written where the data leaves that open. ``encoding`` is that of text files that aren't
-    Unicode, None to guess it.
+    Unicode, None to guess it. ``grouping`` says which tables are one and which aren't: decisions
+    set it, and no flag.
     """
 
     schemas: Annotated[
@@ -135,6 +137,7 @@ class ReadOptions:
         ),
         Needs("encoding", "text file to decode"),
     ] = None
+    grouping: Grouping = AS_NAMED
 
     def __post_init__(self) -> None:
         for name in ("schemas", "include", "exclude"):
@@ -159,6 +162,7 @@ class ReadSettings(TypedDict, total=False):
     dialect: str | None
     conventions: Conventions
     encoding: str | None
+    grouping: Grouping
 
 
 READ_ALL = ReadOptions()
@@ -167,7 +171,7 @@ READ_ALL = ReadOptions()
 _NEEDS: Mapping[str, Needs] = {
     name: mark
     for name, hint in get_type_hints(ReadOptions, include_extras=True).items()
-    for mark in hint.__metadata__
+    for mark in getattr(hint, "__metadata__", ())
     if isinstance(mark, Needs)
 }
 """What each field needs of a source."""

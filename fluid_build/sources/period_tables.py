@@ -2,7 +2,7 @@
 
 A database is partitioned by hand as folders are. What holds in such tables holds in all of them
 together: their references, their types, their history. A new period brings new rows then, and
-no new table.
+no new table. A person may decide that others are one as well, or that these aren't.
 """
 
 import re
@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from fluid_build.sources.addresses.periods import (
-    Period,
+    PartNames,
     by_period,
     columns_in_common,
     date_in_period,
-    free_period_name,
+    names_of_periods,
+    part_names,
 )
 from fluid_build.sources.base import (
     Column,
@@ -27,9 +28,12 @@ from fluid_build.sources.base import (
     Table,
 )
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+from fluid_build.sources.grouping import Grouping, OneTable
 from fluid_build.sources.nested.tables import may_be_nested
 from fluid_build.sources.origin import InDatabase, InTables
+from fluid_build.sources.selection import matching_positions, placed_name
 from fluid_build.sources.sql import literal, quote
+from fluid_build.text import listed
 
 _WHOLE_DIGITS: Mapping[str, int] = {
     "TINYINT": 3,
@@ -49,20 +53,21 @@ _MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Tables for one period each. ``period`` is their column for it, empty where a date says it."""
+    """The tables of one. ``period`` is their column for it, empty where a date says it."""
 
     name: str
     members: tuple[Table, ...]
-    periods: tuple[Period, ...]
+    names: PartNames
     columns: tuple[Column, ...]
-    period: str = ""
+    period: str
+    decided: bool = False
 
     @property
     def select_lists(self) -> list[str]:
         """What to select of each member, so that all have the same columns."""
         return [
-            _select_list(member, self.columns, self.period, period.text)
-            for member, period in zip(self.members, self.periods, strict=True)
+            _select_list(member, self.columns, self.period, text)
+            for member, text in zip(self.members, self.names.texts, strict=True)
         ]
 
     @property
@@ -76,8 +81,8 @@ class _Group:
 
     def text_of(self, member: str) -> str:
         """Return the period of a member, as its name has it."""
-        texts = zip(self.members, self.periods, strict=True)
-        return next(period.text for table, period in texts if table.name == member)
+        texts = zip(self.members, self.names.texts, strict=True)
+        return next(text for table, text in texts if table.name == member)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,34 +110,88 @@ class _United:
         return _named_alike(names, {name: c.name for name, c in _by_name(self.table).items()})
 
 
-def unite_periods(source: OpenSource) -> None:
+class _ApartError(Exception):
+    """Tables can't be one, and the message says why."""
+
+
+def unite_periods(source: OpenSource, grouping: Grouping) -> None:
     """Replace tables of a source whose names differ only in a period by one table each.
 
     Tables stay apart where fewer than half of their columns are the same, or where a column has
     types that no type has all values of; the source's notes name the column. So do those whose rows
     can't be read. Keys that all of them declare are kept, with the period where their values begin
     again in each, and references between such tables follow. A column ``period`` says which period
-    a row is from, unless a date of the row does.
+    a row is from, unless a date of the row does. What ``grouping`` separates stays as it is.
     """
     united: dict[str, _United] = {}
-    notes: list[str] = []
     taken = {table.name.lower() for table in source.tables}
     for members, periods in by_period(_named(source.tables)):
-        group = _group(members, periods, taken)
-        if isinstance(group, _Group):
-            try:
-                united[group.name] = _united(source.connection, group)
-            except duckdb.InterruptException:
-                raise
-            except DUCKDB_ERRORS as error:
-                group = _apart(members, reason(error))
-            else:
-                taken.add(group.name.lower())
-                continue
-        notes += [group] if group else []
-    source.notes = (*source.notes, *notes)
+        prefix, table = _prefix(members[0]), periods[0].table
+        names = columns_in_common([list(_by_name(member)) for member in members])
+        if not names or not table or any(map(_why_not_alike, members)):
+            continue
+        name = f"{prefix}{table}"
+        name = f"{name}.period" if name.lower() in taken else name
+        separated = grouping.separates(name, prefix)
+        if separated is not None:
+            source.regrouped = {**source.regrouped, separated: ""}
+            continue
+        try:
+            group = _group(name, members, names_of_periods(periods), names)
+            united[name] = _readable(source.connection, group)
+            taken.add(name.lower())
+        except _ApartError as error:
+            parts = f"{members[0].name} to {members[-1].name}"
+            why = f"stay apart, though their names differ only in a period. {error}"
+            source.notes = (*source.notes, f"{parts} {why}")
     if united:
         _replace(source, united)
+
+
+def unite_decided(source: OpenSource, grouping: Grouping) -> None:
+    """Replace tables of a source by the one table that a person says they are.
+
+    A column that some of them lack is empty there. Where they can't be one, they stay as they are,
+    and ``regrouped`` says why.
+    """
+    for one in grouping.one_table:
+        try:
+            group = _decided_group(source.tables, one)
+            _replace(source, {group.name: _readable(source.connection, group)})
+            why = ""
+        except _ApartError as error:
+            why = str(error)
+        source.regrouped = {**source.regrouped, one.name: why}
+
+
+def _decided_group(tables: Sequence[Table], one: OneTable) -> _Group:
+    """Return the tables that a decision means as a group. Raises _ApartError."""
+    spellings = [placed_name(table).spellings for table in tables]
+    found = (matching_positions(part, spellings, folds_case=True) for part in one.parts)
+    members = [tables[position] for position in sorted(set().union(*found))]
+    if len(members) < 2:
+        raise _ApartError(f"No two tables are called {listed(one.parts, 'or')}.")
+    why = next(filter(None, map(_why_not_alike, members)), "")
+    if why:
+        raise _ApartError(why)
+    prefixes = {_prefix(member) for member in members}
+    prefix = prefixes.pop() if len(prefixes) == 1 else ""
+    name = one.name if one.name.startswith(prefix) else f"{prefix}{one.name}"
+    if name.lower() in {table.name.lower() for table in tables if table not in members}:
+        raise _ApartError(f"Another table is called {name}.")
+    columns = dict.fromkeys(each for member in members for each in _by_name(member))
+    names = part_names([member.name.removeprefix(prefix) for member in members])
+    return replace(_group(name, members, names, list(columns)), decided=True)
+
+
+def _readable(connection: duckdb.DuckDBPyConnection, group: _Group) -> _United:
+    """Return what a group becomes. Raises _ApartError where its rows can't be read together."""
+    try:
+        return _united(connection, group)
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS as error:
+        raise _ApartError(reason(error)) from None
 
 
 def _named(tables: Iterable[Table]) -> Iterator[tuple[str, str, Table]]:
@@ -149,41 +208,33 @@ def _prefix(table: Table) -> str:
 
 
 def _group(
-    members: tuple[Table, ...], periods: tuple[Period, ...], taken: set[str]
-) -> _Group | str:
-    """Return tables as a group; or why they stay apart, "" where they only have similar names."""
-    names = columns_in_common([list(_by_name(member)) for member in members])
-    table = periods[0].table
-    if not names or not table or any(map(may_be_nested, members)) or any(map(_has_twins, members)):
-        return ""
+    name: str, members: Sequence[Table], names: PartNames, column_names: Sequence[str]
+) -> _Group:
+    """Return tables as a group. Raises _ApartError for types that no type has all values of."""
     columns = []
-    for name in names:
-        present = [column for member in members if (column := _by_name(member).get(name))]
+    for each in column_names:
+        present = [column for member in members if (column := _by_name(member).get(each))]
         types = list(dict.fromkeys(column.type for column in present))
         type_ = exact_union(types)
         if type_ is None:
-            return _apart(members, f"The types of {name} are {' and '.join(types)}.")
+            raise _ApartError(f"The types of {each} are {' and '.join(types)}.")
         everywhere = len(present) == len(members)
         nullable = not everywhere or any(column.nullable for column in present)
         columns.append(replace(present[-1], type=type_, nullable=nullable))
-    prefix = _prefix(members[0])
-    name = f"{prefix}{table}"
-    name = f"{name}.period" if name.lower() in taken else name
-    return _Group(name, members, periods, tuple(columns), free_period_name(names))
+    return _Group(name, tuple(members), names, tuple(columns), names.free_column(column_names))
 
 
 def _by_name(table: Table) -> dict[str, Column]:
     return {column.name.lower(): column for column in table.columns}
 
 
-def _has_twins(table: Table) -> bool:
-    """Return whether names of columns differ in case alone, so that no other table pairs up."""
-    return any(column.alias != column.name for column in table.columns)
-
-
-def _apart(members: Sequence[Table], why: str) -> str:
-    names = f"{members[0].name} to {members[-1].name}"
-    return f"{names} stay apart, though their names differ only in a period. {why}"
+def _why_not_alike(table: Table) -> str:
+    """Return why a table's columns can't be paired with those of others; "" where they can."""
+    if may_be_nested(table):
+        return f"{table.name} has nested columns."
+    if any(column.alias != column.name for column in table.columns):
+        return f"Names of columns of {table.name} differ in case alone."
+    return ""
 
 
 def exact_union(types: Sequence[str]) -> str | None:
@@ -280,17 +331,19 @@ def _united(connection: duckdb.DuckDBPyConnection, group: _Group) -> _United:
     says = group.period
     columns = (*group.columns, Column(group.period, "VARCHAR", nullable=False))
     if all(whole == key for key, whole in keys.whole.items()):
-        known = {period.text: period for period in group.periods}
         types = {column.name: column.type for column in group.columns}
-        date = date_in_period(connection, group.relation, types, group.period, known)
+        date = date_in_period(connection, group.relation, types, says, group.names.periods)
         if date is not None:
             says = date
             group, columns = replace(group, period=""), group.columns
     members = [member.name for member in group.members]
+    parts = f"({members[0]} to {members[-1]})"
+    column = f"Column `{says}` says which {group.names.noun} a row is from."
     note = (
-        f"{len(members):,} tables whose names differ only in a period ({members[0]} to"
-        f" {members[-1]}) are one table. Column `{says}` says which period a row is from. To read"
-        " each as a table of its own, pass --periods keep."
+        f"{len(members):,} tables {parts} are one table by a decision. {column}"
+        if group.decided
+        else f"{len(members):,} tables whose names differ only in a period {parts} are one table."
+        f" {column} To read each as a table of its own, pass --periods keep."
     )
     notes = dict.fromkeys(note for member in group.members for note in member.notes)
     table = Table(

@@ -30,8 +30,8 @@ def selected_tables(
         return list(tables)
     names = [name_of(table) for table in tables]
     on_unmatched = options.on_unmatched
-    included = _matches(options.include, names, on_unmatched, folds_case=folds_case)
-    excluded = _matches(options.exclude, names, on_unmatched, folds_case=folds_case)
+    included = positions_matching(options.include, names, on_unmatched, folds_case=folds_case)
+    excluded = positions_matching(options.exclude, names, on_unmatched, folds_case=folds_case)
     if options.include and not included:
         refuse_unmatched(listed(options.include, "or"), names)
     left = [
@@ -86,13 +86,14 @@ def matching_positions(
     return set()
 
 
-def _matches(
+def positions_matching(
     patterns: Sequence[str],
     names: Sequence[TableName],
     on_unmatched: OnUnmatched,
     *,
     folds_case: bool,
 ) -> set[int]:
+    """Return the positions of the tables that some patterns match."""
     positions: set[int] = set()
     spellings = [name.spellings for name in names]
     for pattern in patterns:

@@ -47,6 +47,8 @@ VALID: Mapping[str, dict[str, object]] = {
     "delivery": {"table": "t", "delivers": "delta"},
     "validity": {"table": "t", "follows": "stamp", "column": "changed_at"},
     "ignore": {"table": "t"},
+    "one_table": {"table": "t", "parts": ["t_*"]},
+    "separate": {"table": "t"},
     "merge": {"table": "t", "columns": ["a"], "into_table": "u", "into_columns": ["b"]},
     "split": {"table": "t", "columns": ["a"], "attributes": ["b"], "entity": "e"},
 }

@@ -123,3 +123,26 @@ def test_a_folder_that_was_forged_from_a_glob_is_verified(writer: Caller, writab
     forged = writer.call("forge", source="regions/*.csv", folder="regions-model").document
     assert forged["is_written"] is True
     assert writer.call("verify", folder="regions-model").document["holds"] is True
+
+
+def test_a_model_cannot_say_which_tables_are_one_and_reads_them_as_a_person_said(
+    writer: Caller, writable: Path
+) -> None:
+    place = writable / "visits"
+    place.mkdir()
+    for name in ("north", "south"):
+        (place / f"visits_{name}.csv").write_text("visit_no,city\n1,Bern\n2,Basel\n")
+    folder = writable / "visited"
+    folder.mkdir()
+    (folder / "decisions.yaml").write_text(
+        "version: 1\ndecisions:\n- {decision: one_table, table: visits, parts: ['visits_*']}\n"
+    )
+    arguments = {"source": "visits", "folder": "visited"}
+    key = {"decision": "set_key", "table": "visits", "columns": ["visit_no", "part"]}
+    proposed = writer.call("propose_decision", **arguments, decision=key).document
+    assert (proposed["outcome"], proposed["is_written"]) == ("accepted", True)
+    separate = {"decision": "separate", "table": "other"}
+    refused = writer.call("propose_decision", **arguments, decision=separate).document
+    assert "Only a person knows which tables are one." in refused["finding"]
+    forged = writer.call("forge", **arguments).document
+    assert [each["outcome"] for each in forged["decisions"]] == ["accepted", "accepted"]

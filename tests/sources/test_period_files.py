@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from fluid_build.sources import open_source
-from fluid_build.sources.addresses.periods import period_column, period_of
+from fluid_build.sources.addresses.periods import part_names, period_of
 from fluid_build.sources.base import Source, Table
 from tests.sources.period_files import write
 
@@ -46,7 +46,7 @@ def test_a_period_is_found_however_it_is_written(
     period = period_of(stem)
     assert period is not None
     assert (period.table, period.text, str(period.start.date())) == (table, text, first)
-    column = period_column(period, ())
+    column = part_names([stem]).column(())
     path = Path("s3:/x/2020/") / f"{stem}.csv.gz"
     assert column.text(path) == text
     with duckdb.connect() as connection:

@@ -26,6 +26,9 @@ from fluid_build.errors import UsageError
 from fluid_build.forging.decision_files import schema_text
 
 Table: TypeAlias = Annotated[str, typer.Argument(metavar="TABLE", help="A table of the source.")]
+NewTable: TypeAlias = Annotated[
+    str, typer.Argument(metavar="TABLE", help="The table that is one, or isn't.")
+]
 Columns: TypeAlias = Annotated[
     list[str], typer.Argument(metavar="COLUMN...", help="Columns of the table.")
 ]
@@ -497,6 +500,36 @@ def ignore(context: typer.Context, table: Table, options: DecisionOptions = _DEC
 
 
 @with_option_groups
+def one_table(
+    context: typer.Context,
+    table: NewTable,
+    parts: Annotated[
+        list[str],
+        typer.Argument(metavar="PART...", help="Its parts, by their names or a glob: 'sales_*'."),
+    ],
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Say that tables or files are one: their rows are read together.
+
+    \b
+    Example:  fluid decide shop-model one-table sales sales_1997 sales_dec_1998
+    """
+    place = DecidedFolder(context)
+    fields = {"table": new_name_of(table), "parts": tuple(map(new_name_of, parts))}
+    return place.decide("one_table", fields, options)
+
+
+@with_option_groups
+def separate(context: typer.Context, table: NewTable, options: DecisionOptions = _DECISION) -> int:
+    """Say that what is read as one table by the names of its parts is a table for each of them.
+
+    \b
+    Example:  fluid decide shop-model separate sales
+    """
+    return DecidedFolder(context).decide("separate", {"table": new_name_of(table)}, options)
+
+
+@with_option_groups
 def merge(
     context: typer.Context, columns: FromColumns, into: ToColumns, options: ClaimOptions = _CLAIM
 ) -> int:
@@ -564,6 +597,8 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "conventions": conventions,
     "exposure": exposure,
     "ignore": ignore,
+    "one-table": one_table,
+    "separate": separate,
     "merge": merge,
     "split": split,
 }

@@ -156,6 +156,7 @@ def apply(
                 places,
                 on_progress,
                 name=given_name(forged.model.name, forged.manifest, places),
+                decisions=request.options.decisions,
             ) as source,
         ):
             applied = apply_folder(

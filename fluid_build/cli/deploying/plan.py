@@ -81,7 +81,9 @@ def plan(
     name = given_name(head.model.name, head.manifest, places)
     with (
         messages.progress() as on_progress,
-        folder_session(context.obj, head, places, on_progress, name=name) as source,
+        folder_session(
+            context.obj, head, places, on_progress, name=name, decisions=options.decisions
+        ) as source,
     ):
         planned = plan_folder(
             source, head, options, location, shown_as=str(folder), on_progress=on_progress

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +24,7 @@ from fluid_build.errors import FluidError
 from fluid_build.forging import ForgeOptions
 from fluid_build.forging.decision_files import folder_decisions, with_decisions
 from fluid_build.forging.options import file_name
-from fluid_build.forging.table_choice import as_in_folder
+from fluid_build.forging.table_choice import as_decided, as_in_folder
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
@@ -124,8 +125,7 @@ def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Repo
     run_id = ""
     with messages.progress() as on_progress:
         try:
-            with open_sources(command.sources, command.name, interrupts, on_progress) as source:
-                request = command.request(source)
+            with _opened(command, interrupts, on_progress) as (source, request):
                 if reporting.is_dry:
                     return report_dry_run(source, request, on_progress, reporting)
                 store, record, notes = begin_run(store, request)
@@ -137,6 +137,31 @@ def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Repo
         else:
             return report(result, request, addresses(command.sources, source), reporting)
     return report_stop(stopped, run_id, as_json=reporting.json)
+
+
+@contextmanager
+def _opened(
+    command: ForgeCommand, interrupts: Interrupts, on_progress: OnProgress
+) -> Iterator[tuple[Source, ForgeRequest]]:
+    """Yield the open sources, and the request for them.
+
+    They are opened again where decisions make other tables of them: which folder has the decisions
+    may follow from the source's name.
+    """
+    with ExitStack() as opened:
+        source = opened.enter_context(
+            open_sources(command.sources, command.name, interrupts, on_progress)
+        )
+        request = command.request(source)
+        decided = as_decided(command.sources, request.options.decisions)
+        if decided != command.sources:
+            opened.close()
+            command = replace(command, sources=decided)
+            source = opened.enter_context(
+                open_sources(decided, command.name, interrupts, on_progress)
+            )
+            request = command.request(source)
+        yield source, request
 
 
 def report(

@@ -11,7 +11,9 @@ from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.reading.consent import allowed_place
 from fluid_build.cli.reading.source_options import named_uri, split_name
 from fluid_build.cli.reading.source_session import open_sources
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
+from fluid_build.forging.table_choice import as_decided
 from fluid_build.progress import OnProgress
 from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.base import Source
@@ -53,9 +55,13 @@ def folder_session(
     on_progress: OnProgress,
     *,
     name: str | None = None,
+    decisions: Sequence[AnyDecision] | None = None,
 ) -> AbstractContextManager[Source]:
-    """Open the sources of a folder as they were read by its forge."""
-    return open_sources(folder_requests(forged, places), name, interrupts, on_progress)
+    """Open the sources of a folder as its forge read them, or as ``decisions`` have it since."""
+    requests: Sequence[SourceRequest] = folder_requests(forged, places)
+    if decisions is not None:
+        requests = as_decided(requests, decisions)
+    return open_sources(requests, name, interrupts, on_progress)
 
 
 def folder_requests(forged: AnyFolder, places: Mapping[str, str]) -> list[SourceRequest]:

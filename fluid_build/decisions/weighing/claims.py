@@ -18,13 +18,15 @@ NO_ROWS = "There are no rows to check it on."
 class Claims:
     """A profiled source that claims are measured on. ``tables`` are those with rows, by name.
 
-    ``drafted`` is the profile before any decision.
+    ``drafted`` is the profile before any decision. ``regrouped`` are the tables that were to be
+    read as one, or separately, each with why it couldn't be.
     """
 
     connection: duckdb.DuckDBPyConnection
     profile: Profile
     tables: Mapping[str, ObservedTable]
     drafted: Profile
+    regrouped: Mapping[str, str]
 
     def table(self, name: str) -> TableProfile:
         """Return the profile of a table."""
@@ -34,7 +36,7 @@ class Claims:
 def open_claims(source: Source, profile: Profile) -> Claims:
     """Return what claims about a profiled source are measured on."""
     tables = observed_tables(source, profile) if profile.has_data else {}
-    return Claims(source.connection, profile, tables, profile)
+    return Claims(source.connection, profile, tables, profile, source.regrouped)
 
 
 def query_figures(claims: Claims, sql: str) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.decisions.language import AnyDecision, Renamed
+from fluid_build.decisions.language import AnyDecision, OneTable, Renamed, Separate
 from fluid_build.profiling.profile import Profile, TableProfile
 from fluid_build.sources.base import Source
 from fluid_build.text import clip, did_you_mean
@@ -97,8 +97,11 @@ def source_names(source: Source, profile: Profile, renamed: Sequence[Renamed] = 
 def with_exact_names(decision: AnyDecision, names: SourceNames) -> AnyDecision:
     """Return a decision with the exact names of its tables and columns.
 
-    Raises UnknownNameError. An element of the model isn't looked up: it doesn't exist yet.
+    Raises UnknownNameError. An element of the model isn't looked up: it doesn't exist yet. Nor is
+    a table that is made of others, or into others, where the source is read.
     """
+    if isinstance(decision, OneTable | Separate):
+        return decision
     exact: dict[str, object] = {}
     for table_field, column_fields in _COLUMN_FIELDS.items():
         name = getattr(decision, table_field, None)
@@ -121,7 +124,7 @@ def by_other_names(
     decision: AnyDecision, tables: Mapping[str, str], columns: Mapping[tuple[str, str], str]
 ) -> AnyDecision:
     """Return a decision by other names of its tables, and of its columns by table and column."""
-    if isinstance(decision, Renamed):
+    if isinstance(decision, Renamed | OneTable | Separate):
         return decision
     other: dict[str, object] = {}
     for table_field, column_fields in _COLUMN_FIELDS.items():

@@ -19,9 +19,11 @@ from fluid_build.decisions.language import (
     Ignore,
     Measure,
     Merge,
+    OneTable,
     PersonalData,
     Rename,
     Renamed,
+    Separate,
     SetDelivery,
     SetKey,
     SetValidity,
@@ -170,6 +172,22 @@ def weigh_validity(claims: Claims, decision: SetValidity) -> Verdict:
     since = "was loaded" if decision.follows == "load" else "was changed at the source"
     message = f"A version of {label(table.name)} holds from when it {since}."
     return accepted(decision, message, evidence)
+
+
+def weigh_parts(claims: Claims, decision: OneTable | Separate) -> Verdict:
+    """Return the verdict on what is one table: whether the source was read so."""
+    if decision.by == "model":
+        return refused(decision, "Only a person knows which tables are one.")
+    why = claims.regrouped.get(decision.table)
+    if why is None:
+        return refused(decision, "The source was opened before this was decided.")
+    unread = next((t.reason for t in claims.profile.skipped if t.name == decision.table), "")
+    if why or unread:
+        return refused(decision, why or unread)
+    if isinstance(decision, Separate):
+        return accepted(decision, f"The parts of {label(decision.table)} are tables.")
+    parts = listed(map(label, decision.parts))
+    return accepted(decision, f"{label(decision.table)} has the rows of {parts}.")
 
 
 def weigh_ignoring(claims: Claims, decision: Ignore) -> Verdict:
@@ -328,6 +346,8 @@ def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:
             return weigh_delivery(claims, decision)
         case SetValidity():
             return weigh_validity(claims, decision)
+        case OneTable() | Separate():
+            return weigh_parts(claims, decision)
         case Ignore():
             return weigh_ignoring(claims, decision)
         case Exposure(by="model"):

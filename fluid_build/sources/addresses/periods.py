@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -86,6 +86,71 @@ class PeriodColumn:
         """What to select from a relation with ``FILE_NAME``, to have this column instead."""
         period = f"regexp_extract({FILE_NAME}, {literal(self.pattern)}, 1)"
         return f"* EXCLUDE ({FILE_NAME}), {period} AS {quote(self.name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartNames:
+    """What tells the parts of a table apart: the ``texts`` in their names, and what is around them.
+
+    ``periods`` are these texts where all of them are periods, and empty elsewhere.
+    """
+
+    before: str
+    texts: tuple[str, ...]
+    after: str
+    periods: Mapping[str, Period]
+
+    @property
+    def noun(self) -> str:
+        """What the texts name."""
+        return "period" if self.periods else "part"
+
+    def free_column(self, used_names: Sequence[str]) -> str:
+        """Return what the column with the texts is called next to the columns that there are."""
+        lower, noun = {name.lower() for name in used_names}, self.noun
+        numbered = (f"{noun}_{n}" for n in range(2, 10_000))
+        names = (noun, f"file_{noun}", f"{noun}_of_file", *numbered)
+        return next(name for name in names if name not in lower)
+
+    def column(self, used_names: Sequence[str]) -> PeriodColumn:
+        """Return the column for the texts in the names of files.
+
+        The pattern fits all of them, whatever their separators and case.
+        """
+        before = rf"{_escaped(self.before)}[-_. ]*" if self.before else ""
+        after = rf"[-_. ]*{_escaped(self.after)}" if self.after else ""
+        # The name ends where the endings of format and compression begin.
+        pattern = rf"(?i)(?:^|[/\\]){before}([^/\\]+?){after}(?:\.[a-z]+)+$"
+        return PeriodColumn(self.free_column(used_names), pattern)
+
+
+def names_of_periods(periods: Sequence[Period]) -> PartNames:
+    """Return what tells names apart that differ in a period."""
+    texts = tuple(period.text for period in periods)
+    by_text = {period.text: period for period in periods}
+    return PartNames(periods[0].before, texts, periods[0].after, by_text)
+
+
+def part_names(names: Sequence[str]) -> PartNames:
+    """Return what tells different names apart: their periods, or else what they don't share."""
+    periods = [period for name in names if (period := period_of(name))]
+    is_whole = len({period.text for period in periods}) == len(names)
+    if is_whole and len({period.table.lower() for period in periods}) == 1:
+        return names_of_periods(periods)
+    before = _shared_start(names)
+    rest = [name[len(before) :] for name in names]
+    after = _shared_start([name[::-1] for name in rest])[::-1]
+    texts = tuple(name[: len(name) - len(after)] for name in rest)
+    if not all(texts):
+        before, texts, after = "", tuple(names), ""
+    return PartNames(before.rstrip("-_. "), texts, after.lstrip("-_. "), {})
+
+
+def _shared_start(names: Sequence[str]) -> str:
+    """Return what all names begin with, up to its last separator."""
+    alike = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
+    start = "".join(letters[0] for letters in alike)
+    return start[: max(map(start.rfind, "-_. ")) + 1]
 
 
 def period_of(stem: str) -> Period | None:
@@ -170,24 +235,6 @@ def overlap(periods: Sequence[Period]) -> bool:
     return any(later.start < earlier.end for earlier, later in pairwise(ordered))
 
 
-def period_column(period: Period, used_names: Sequence[str]) -> PeriodColumn:
-    """Return the column for the files that are named like one, next to the columns that they have.
-
-    The pattern fits all of them, whatever their separators and case.
-    """
-    name = free_period_name(used_names)
-    before = rf"{_escaped(period.before)}[-_. ]*" if period.before else ""
-    after = rf"[-_. ]*{_escaped(period.after)}" if period.after else ""
-    # The name ends where the endings of format and compression begin.
-    return PeriodColumn(name, rf"(?i)(?:^|[/\\]){before}([^/\\]+?){after}(?:\.[a-z]+)+$")
-
-
-def free_period_name(used_names: Sequence[str]) -> str:
-    """Return what the column for a period is called next to the columns that there are."""
-    lower = {name.lower() for name in used_names}
-    return next(name for name in _NAMES if name not in lower)
-
-
 def date_in_period(
     connection: duckdb.DuckDBPyConnection,
     relation: str,
@@ -203,7 +250,7 @@ def date_in_period(
     can't be read.
     """
     dates = [name for name, type_ in types.items() if type_.startswith(("DATE", "TIMESTAMP"))]
-    if not dates:
+    if not dates or not periods:
         return None
     tests = ", ".join(
         f"bool_and(coalesce(CAST({quote(date)} AS TIMESTAMP) >= period.first"
@@ -221,9 +268,6 @@ def date_in_period(
         f" ON t.{quote(column)} = period.text"
     ).fetchone()
     return next((date for date, holds in zip(dates, row or (), strict=False) if holds), None)
-
-
-_NAMES = ("period", "file_period", "period_of_file", *(f"period_{n}" for n in range(2, 10_000)))
 
 
 def _escaped(text: str) -> str:

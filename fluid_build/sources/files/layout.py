@@ -13,7 +13,7 @@ from fluid_build.sources.addresses.periods import (
     PeriodColumn,
     by_period,
     columns_in_common,
-    period_column,
+    names_of_periods,
 )
 from fluid_build.sources.addresses.unread_formats import lake_format, unread_lake
 from fluid_build.sources.declarations.catalog_files import is_catalog
@@ -31,8 +31,9 @@ Columns: TypeAlias = Callable[[Path, Format], tuple[str, ...] | None]
 class TableFiles:
     """The files of one table, all of one format; ``root`` is where their partitions start.
 
-    ``period`` is the column for the period in their names, where that is all they differ in.
-    ``sheet`` is the table of a workbook, once that is opened.
+    ``period`` is the column for the period in their names, where that is all they differ in; or for
+    whatever they differ in, where a person decided that they ``are_one``. ``sheet`` is the table of
+    a workbook, once that is opened.
     """
 
     name: str
@@ -41,6 +42,7 @@ class TableFiles:
     root: Path
     period: PeriodColumn | None = None
     sheet: SheetTable | None = None
+    are_one: bool = False
 
     def values_of_path(self, path: Path) -> dict[str, str]:
         """Return the columns that a file has by its path, with their text."""
@@ -103,7 +105,7 @@ def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
     files = [path for path in paths if path.is_file()]
     data_files, ignored = _data_files(files, columns)
     base = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
-    names = _names(data_files)
+    names = distinct_names(data_files)
     tables = [
         TableFiles(name, kind, (path,), path.parent)
         for name, path in zip(names, data_files, strict=True)
@@ -112,7 +114,7 @@ def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
     return Layout(tuple(tables), tuple(str(path.relative_to(base)) for path in ignored))
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def distinct_names(paths: Sequence[Path]) -> list[str]:
     """Return a name for each file: its stem, or more of its path where two stems are the same.
 
     No more than what is below the folder that all of them are in, which may be anywhere.
@@ -216,7 +218,7 @@ def _of_partitions(folder: Path, files: Sequence[Path]) -> Layout:
 
 
 def _each_a_table(folder: Path, files: Sequence[Path]) -> Iterator[TableFiles]:
-    for name, path in zip(_names(files), files, strict=True):
+    for name, path in zip(distinct_names(files), files, strict=True):
         if kind := format_of(path):
             yield TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
 
@@ -346,7 +348,7 @@ def _by_period(folder: Path, files: Sequence[Path], columns: Columns) -> list[Ta
         shapes = [shape for path in paths if kind and (shape := columns(path, kind))]
         names = columns_in_common(shapes)
         if kind and names:
-            column = period_column(periods[0], names)
+            column = names_of_periods(periods).column(names)
             name = periods[0].table or paths[0].parent.name
             tables.append(TableFiles(name, kind, paths, folder, column))
     return tables

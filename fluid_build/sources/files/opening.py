@@ -40,9 +40,11 @@ from fluid_build.sources.files.delimited import files as csv_files
 from fluid_build.sources.files.hive_keys import notes_on_lacking
 from fluid_build.sources.files.lakes import tables as lake_tables
 from fluid_build.sources.files.layout import Layout, TableFiles, is_compressed, layout_of, stem
+from fluid_build.sources.files.regrouped import regrouped
 from fluid_build.sources.files.storage import FileStorage, LocalFiles
 from fluid_build.sources.files.workbooks.layout import with_sheets
 from fluid_build.sources.files.workbooks.staging import stage_sheet
+from fluid_build.sources.grouping import Grouping
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.selection import selected_tables
@@ -63,8 +65,12 @@ from fluid_build.sources.uri import is_glob, matches
 def joined_note(files: TableFiles, column: str) -> str:
     """Return the note on files that are one table, and on the column that says which is which."""
     names = [path.name for path in files.paths]
+    parts = f"({names[0]} to {names[-1]})"
+    if files.are_one:
+        says = f"Column `{column}` says which one a row is from."
+        return f"{len(names):,} files {parts} are one table by a decision. {says}"
     return (
-        f"{len(names):,} files whose names differ only in a period ({names[0]} to {names[-1]}) are"
+        f"{len(names):,} files whose names differ only in a period {parts} are"
         f" one table. Column `{column}` says which period a row is from. To read each file as a"
         " table, pass a glob, such as 'folder/*'."
     )
@@ -126,7 +132,8 @@ def read_files(
     engine: Engine, place: str, options: OpenOptions, storage: FileStorage
 ) -> OpenSource:
     """Open the data files at a path or glob through a storage; errors as in ``open_files``."""
-    layout = with_sheets(_layout(place, engine, storage), storage, engine.folder)
+    layout, answers = _layout(place, engine, storage, options.grouping)
+    layout = with_sheets(layout, storage, engine.folder)
     if not layout.tables:
         raise _nothing(place, layout)
     if any(table.sheet for table in layout.tables):
@@ -165,6 +172,7 @@ def read_files(
         skipped=skipped,
         notes=_notes(layout, tables),
         cleanup=[engine],
+        regrouped=answers,
     )
 
 
@@ -189,7 +197,10 @@ def _check(place: str) -> None:
         ) from None
 
 
-def _layout(place: str, engine: Engine, storage: FileStorage) -> Layout:
+def _layout(
+    place: str, engine: Engine, storage: FileStorage, grouping: Grouping
+) -> tuple[Layout, dict[str, str]]:
+    """Return the tables at a path or glob, and what became of decisions that regroup them."""
     connection = engine.connection
 
     def columns(path: Path, kind: Format) -> tuple[str, ...] | None:
@@ -208,7 +219,7 @@ def _layout(place: str, engine: Engine, storage: FileStorage) -> Layout:
             # Why it can't be read is told when the file's table is opened.
             return None
 
-    return layout_of(place, columns)
+    return regrouped(layout_of(place, columns), place, grouping, columns)
 
 
 def _nothing(

@@ -6,6 +6,7 @@ It has no password, no time and no absolute path: the source is named by its pat
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -23,6 +24,7 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.regular_files import open_regular, read_regular
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.addresses.kinds import COMBINED, IN_MEMORY, KINDS, Kind, RemoteKind
+from fluid_build.sources.grouping import Grouping, OneTable
 from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.stated_options import (
@@ -78,9 +80,12 @@ class ManifestSource(_ReadPlace):
     Windows, a password that can't be separated from the rest). The fields after it are what was
     asked of the reading, the options that ``ReadOptions`` states. ``nested`` is None where the
     source has nothing to split, and in a manifest of a version that kept nested columns. ``parts``
-    are the sources by name where several are combined, each with its own location.
+    are the sources by name where several are combined, each with its own location. ``one_table``
+    has the parts of tables that decisions make one, and ``separate`` those that they take apart.
     """
 
+    one_table: dict[str, tuple[str, ...]] | None = None
+    separate: tuple[str, ...] | None = None
     parts: "dict[str, ManifestSource] | None" = None
 
     @model_validator(mode="after")
@@ -99,7 +104,9 @@ class ManifestSource(_ReadPlace):
             for option in stated_options(ReadOptions)
             if (value := getattr(self, option.keyword)) is not None
         }
-        return with_values(ReadOptions, unsaid | said)
+        one_table = (self.one_table or {}).items()
+        grouping = Grouping(tuple(OneTable(*each) for each in one_table), self.separate or ())
+        return replace(with_values(ReadOptions, unsaid | said), grouping=grouping)
 
 
 class Manifest(ModelPart):
@@ -138,6 +145,8 @@ def manifest_source(
         if values[option.keyword] != option.default
     }
     entries["nested"] = read.nested if "nested" in address.kind.options else None
+    entries["one_table"] = {one.name: one.parts for one in read.grouping.one_table} or None
+    entries["separate"] = read.grouping.separate or None
     place = {"kind": address.kind.name, "location": _location(address, folder)}
     return ManifestSource.model_validate(place | entries)
 
