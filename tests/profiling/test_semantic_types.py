@@ -878,3 +878,56 @@ def test_names_in_further_languages_are_read(
 def test_a_rule_and_encoded_bytes_mention_nobody(text: str, mentions: bool) -> None:
     """A phone number keeps to one mark between its parts, and an account's has words around it."""
     assert mentions_personal(text) is mentions
+
+
+_VALUES = {
+    "phone": ["+36 30 123 4567", "06 1 234 5678", "+36 20 765 4321"],
+    "email": ["ann@example.com", "bob@example.org"],
+    "date_of_birth": ["1970-01-31", "1988-12-01", "2001-07-15"],
+    "address": ["Kossuth u. 12", "Brivibas 45-3", "Jl. Merdeka 10"],
+    "postal_code": ["10115", "80331", "20095"],
+    "national_id": ["38001085718", "49403136526", "36605070231"],
+    "username": ["jsmith7", "annab", "kovacsj"],
+    "person_name": ["Tiit Kask", "Liis Oja", "Rein Rebane", "Piret Kuusk"],
+}
+
+
+@pytest.mark.parametrize(
+    ("meaning", "columns"),
+    [
+        (
+            "phone",
+            "mobitel broj_telefona telefonni_cislo telefoninumber talrunis denwabango 휴대폰",
+        ),
+        ("email", "surel epasts el_pastas netfang メールアドレス 이메일"),
+        (
+            "date_of_birth",
+            "szul_datum datum_narodenia sunniaeg tgl_lahir dzimsanas_datums 생년월일",
+        ),
+        ("address", "adrese adresas dia_chi bydliste heimilisfang helbidea 住所"),
+        ("postal_code", "postanski_broj pasto_kodas ma_buu_dien 郵便番号"),
+        ("national_id", "szemelyi_szam asmens_kodas kennitala cislo_op no_identitas 주민등록번호"),
+        ("username", "korisnicko_ime felhasznalonev kayttajatunnus nume_utilizator"),
+        ("person_name", "priezvisko perenimi kliendi_nimi nama_pelanggan nome_da_mae ugyfel_nev"),
+    ],
+)
+def test_names_are_read_in_languages_that_few_databases_have(meaning: str, columns: str) -> None:
+    for column in columns.split():
+        assert type_of(column, _VALUES[meaning]) == meaning, column
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Mart Tamm", "Kadri Saar", "Jaan Sepp", "Liis Mägi", "Tõnu Kask", "Piret Kukk"],
+        ["Jānis Bērziņš", "Anna Kalniņa", "Pēteris Ozoliņš", "Ilze Liepiņa", "Andris Krūmiņš"],
+        ["Jonas Kazlauskas", "Ona Petrauskienė", "Petras Jankauskas", "Mindaugas Butkus"],
+        ["Giorgos Papadopoulos", "Nikos Dimitriou", "Eleni Papadaki", "Katerina Vlachou"],
+        ["Somchai Jaidee", "Siriporn Suksai", "Nattapong Srisuk", "Kanya Rattanakorn"],
+        ["Arben Hoxha", "Elira Shehu", "Dritan Gashi", "Besa Krasniqi"],
+        ["Iker Etxeberria", "Ane Agirre", "Mikel Zubizarreta", "Nerea Urrutia"],
+    ],
+    ids=["et", "lv", "lt", "el", "th", "sq", "eu"],
+)
+def test_people_are_known_by_names_of_many_languages(names: list[str]) -> None:
+    assert type_of("name", names, table="x") == "person_name"

@@ -23,13 +23,13 @@ def _sections(name: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def given_names() -> frozenset[str]:
-    """Return common given names of some forty languages, lower case, without accents."""
+    """Return common given names of some sixty languages, lower case, without accents."""
     return frozenset(_sections("given_names.txt")[""])
 
 
 @cache
 def surnames() -> frozenset[str]:
-    """Return common surnames of some forty languages, lower case, without accents."""
+    """Return common surnames of some sixty languages, lower case, without accents."""
     return frozenset(_sections("surnames.txt")[""])
 
 
