@@ -8,7 +8,7 @@ logins and numbers.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from statistics import fmean, pstdev
 
@@ -34,9 +34,11 @@ _FEWEST_ALIKE = 3
 """Fewer names begin with the same letters by accident."""
 _KNOWN_ELSEWHERE = "person_name", "username", "national_id", "phone", "card_number"
 """What somebody is known by in other tables too: as a key, or as words of a name."""
-_SHARED = (12, 0.9), (30, 0.6)
+_SHARED = (3, 1.0), (12, 0.9), (30, 0.6)
 """Of so many words or values, the share that must be known: the few towns of a shop are somebody's
 surnames, and some people are in one table only."""
+_FEWEST_OTHERWISE_NAMED = 12
+"""Values or words of a column that isn't called as one that has them; fewer are by accident."""
 _SHAPED = 0.8
 """The share of values that must be shaped like names for a look at the known ones."""
 _MOST_LOOKS = 200
@@ -68,7 +70,9 @@ def column_meanings(
     prefixes = _prefixes(tables)
     meanings = [_with_positions(table, _meanings(table, prefixes)) for table in tables]
     for kind in _KNOWN_ELSEWHERE:
-        _add_known_elsewhere(connection, tables, meanings, kind)
+        # What was found by its values is known to others of its name.
+        while _add_known_elsewhere(connection, tables, meanings, kind):
+            pass
     return meanings
 
 
@@ -77,21 +81,25 @@ def _add_known_elsewhere(
     tables: Sequence[MeasuredTable],
     meanings: Sequence[list[SemanticType | None]],
     kind: str,
-) -> None:
-    """Add the meaning of columns whose values, or words, are in columns that have that meaning."""
+) -> bool:
+    """Add the meaning of columns whose values, or words, are in columns that have that meaning.
+
+    Returns whether there were such columns.
+    """
     places = [(at, i) for at, row in enumerate(meanings) for i in range(len(row))]
     known = [
         (at, i)
         for at, i in places
         if (meaning := meanings[at][i]) is not None and meaning.name == kind
     ]
+    names = {tables[at].stats.columns[i].name.lower() for at, i in known}
     unknown = {
         (at, i): found
         for at, i in (places if known else ())
-        if meanings[at][i] is None and (found := _values(tables[at], i, kind))
+        if meanings[at][i] is None and (found := _values(tables[at], i, kind, names))
     }
     if not unknown:
-        return
+        return False
     listed = ", ".join(literal(text) for text in sorted(set().union(*unknown.values())))
     shared: set[str] = set()
     for at, i in known[:_MOST_LOOKS]:
@@ -103,12 +111,16 @@ def _add_known_elsewhere(
             f" WHERE text IN ({listed})"
         ).fetchall()
         shared.update(row[0] for row in rows)
-    for (at, i), found in unknown.items():
+    added = {}
+    for place, found in unknown.items():
         share = len(found & shared) / len(found)
         if any(len(found) >= fewest and share >= least for fewest, least in _SHARED):
             what = "words" if kind == _NAMES else "values"
             reason = f"{share:.0%} of its {what} are in columns that hold the same of people."
-            meanings[at][i] = SemanticType(kind, True, _SHARED_CONFIDENCE, reason)
+            added[place] = SemanticType(kind, True, _SHARED_CONFIDENCE, reason)
+    for (at, i), meaning in added.items():
+        meanings[at][i] = meaning
+    return bool(added)
 
 
 _NAMES = "person_name"
@@ -116,10 +128,15 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 """Of a name; shorter ones are initials, titles and particles."""
 
 
-def _values(table: MeasuredTable, position: int, kind: str) -> set[str]:
-    """Return a column's values in lower case, or their words, if they may be somebody's."""
+def _values(table: MeasuredTable, position: int, kind: str, names: Set[str]) -> set[str]:
+    """Return a column's values in lower case, or their words, if they may be somebody's.
+
+    ``names`` are those of the columns that are known.
+    """
     stats = table.stats.columns[position]
-    if family_of(stats.column.type) != "text" or stats.distinct < _SHARED[0][0]:
+    is_alike = kind != _NAMES and stats.name.lower() in names
+    fewest = _SHARED[0][0] if is_alike else _FEWEST_OTHERWISE_NAMED
+    if family_of(stats.column.type) != "text" or stats.distinct < fewest:
         return set()
     texts = [value.strip().lower() for value, _ in stats.values if isinstance(value, str)]
     if kind != _NAMES:

@@ -223,3 +223,19 @@ def test_a_word_among_numbers_is_no_bound(tmp_path: Path, word: str, is_shown: b
     with open_source(path) as source:
         text = profile_source(source).model_dump_json()
     assert (f'"{word}"' in text) is is_shown
+
+
+@pytest.mark.parametrize(("name", "is_login"), [("id_account", True), ("category", False)])
+def test_a_key_that_is_somebodys_login_is_so_in_each_table_that_has_it(
+    tmp_path: Path, name: str, is_login: bool
+) -> None:
+    """Few values are enough under the same name; other values are none."""
+    logins = [f"{first}{last[:1]}" for first in _UNCOMMON for last in ("ann", "ben")]
+    tables: Tables = {
+        "accounts": (("username", "language"), [(each, "de") for each in logins]),
+        "clips": (("clip_no", "id_account"), [*enumerate(logins)]),
+        "bans": (("ban_no", name), [*enumerate(logins[:4] if is_login else ["a", "b", "c", "d"])]),
+    }
+    found = marked(tmp_path, tables)
+    expected = {("accounts", "username"), ("clips", "id_account")}
+    assert found == expected | ({("bans", "id_account")} if is_login else set())

@@ -931,3 +931,47 @@ def test_names_are_read_in_languages_that_few_databases_have(meaning: str, colum
 )
 def test_people_are_known_by_names_of_many_languages(names: list[str]) -> None:
     assert type_of("name", names, table="x") == "person_name"
+
+
+@pytest.mark.parametrize("column", ["updt_user", "upd_usr", "usuario_modificacion"])
+def test_who_changed_all_rows_is_no_persons_login(column: str) -> None:
+    """One or two values are programs and administrators; beside a password they are accounts."""
+    values = ["kradmin"] * 9 + ["system"]
+    assert personal(column, values) is None
+    assert personal(column, ["jsmith", "annab", "kovacsj"]) == "username"
+    assert personal("user", ["kradmin"] * 3, siblings=("password",)) == "username"
+
+
+def test_codes_of_states_are_no_address() -> None:
+    assert personal("addr_stt", ["NY", "CA", "TX", "OR"]) is None
+    assert personal("addr_2", ["Apt 3", "Suite 7", "B12"]) == "address"
+
+
+def test_names_of_days_are_no_persons() -> None:
+    """Though a column beside them is called like a person's name."""
+    days = ["Monday", "Tuesday", "Wednesday", "Thursday"]
+    assert personal("d_day_name", days, siblings=("d_fnm",)) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "meaning"),
+    [("labdate", None), ("custbdate", "date_of_birth"), ("salesreasonname", None)],
+)
+def test_words_inside_others_are_no_words(column: str, meaning: str | None) -> None:
+    """``la`` and ``bdate`` are a date of laboratories, and there is no son in a reason."""
+    values = ["2020-01-31", "2021-12-01", "2022-07-15"] if "date" in column else ["Price", "Review"]
+    assert personal(column, values) == meaning
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "meaning"),
+    [
+        ("cstm_pstl_cd", ["10115", "80331", "20095"], "postal_code"),
+        ("au_lnm", ["White", "Green", "Carson", "Locksley"], "person_name"),
+        ("strt_nm", ["Oak", "Hauptstr. 7", "Main"], "address"),
+        ("usrn", ["jsmith", "annab", "kovacsj"], "username"),
+        ("pssw_hash", ["x7Gh29kLm", "p0Qr81sTu"], "credential"),
+    ],
+)
+def test_words_without_vowels_are_known(column: str, values: list[str], meaning: str) -> None:
+    assert personal(column, values) == meaning

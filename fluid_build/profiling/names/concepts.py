@@ -95,7 +95,7 @@ def _unglue(token: str) -> list[str]:
             before = best[start]
             if before is None or token[start:end] not in known_words:
                 continue
-            if token[start:end] in _ENDS_OF_OTHERS and _only_unknown(before[1]):
+            if token[start:end] in _ENDS_OF_OTHERS and _proves_nothing(before[1]):
                 continue
             cost = before[0] + 2 + (end - start <= _SHORT_WORD)
             known = best[end]
@@ -109,8 +109,9 @@ def _longest_word() -> int:
     return max(map(len, meanings()))
 
 
-def _only_unknown(words: list[str]) -> bool:
-    return len(words) == 1 and words[0] not in meanings()
+def _proves_nothing(words: list[str]) -> bool:
+    """Return whether the only word before is unknown, or as short as some word always is."""
+    return len(words) == 1 and (words[0] not in meanings() or len(words[0]) < _SHORT_WORD)
 
 
 def _credible_words(split: tuple[int, list[str]] | None) -> list[str]:
@@ -124,7 +125,8 @@ def _credible_words(split: tuple[int, list[str]] | None) -> list[str]:
         return []
     if len(known) == len(words):
         return words
-    if len(words[0]) > _SHORT_PREFIX and covered < _LONG_SUFFIX:
+    is_long = len(words[0]) > _SHORT_PREFIX
+    if is_long and (covered < _LONG_SUFFIX or len(known[0]) <= _SHORT_WORD):
         return []
     is_credible = (
         covered >= _ENOUGH_LETTERS - (words[0] in _TABLE_PREFIXES)

@@ -162,7 +162,7 @@ _OF_PEOPLE: Final = PERSONAL_TRAITS | {"given_name", "family_name", "email", "pa
 _OTHER_MEANINGS: Final = ASPECTS | frozenset(
     """date code city region state country company url currency language color email phone postcode
     password salutation initial job number prefix age gender money percent timezone continent
-    mime""".split()
+    mime day month year""".split()
 )
 _PARTIES: Final = frozenset({"person", "contact", "party", "parcel", "user", "by", "full_name"})
 

@@ -322,8 +322,14 @@ def username(column: PreparedColumn, grade: Grade) -> Support:
     if grade is Grade.SILENT or domain >= 0.9:
         return Support(domain, 0.9, "written as domain and login name")
     has_password = "password" in sibling_concepts(column.facts.siblings)
+    if column.facts.distinct < _FEWEST_LOGINS <= column.facts.rows and not has_password:
+        return Support(0.0, _NEVER, what)
     test = patterns.LOGIN_WORD if grade is Grade.HINT and not has_password else patterns.LOGIN
     return Support(_share(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
+
+
+_FEWEST_LOGINS: Final = 3
+"""One or two that changed all rows are programs and administrators, and tell nobody apart."""
 
 
 def _is_other_alias(column: PreparedColumn) -> bool:
@@ -384,7 +390,7 @@ _STREET_NAME = re.compile(
 _NO_ADDRESS = re.compile(
     r"[^@\s]+@[^@\s]+|(?:https?://|www\.)\S+|0x[0-9a-fA-F]+|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}"
-    r"|bc1[a-z0-9]{20,}|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|(?i:y|n|yes|no|true|false|null)"
+    r"|bc1[a-z0-9]{20,}|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|(?i:y|n|yes|no|true|false|null)|[A-Z]{2,3}"
 )
 
 
