@@ -5,7 +5,7 @@ no chance, whatever their column is called.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -89,6 +89,10 @@ def _as_bool(test: Test) -> Callable[[str], bool]:
     return lambda value: bool(test(value))
 
 
+def _national(country: str, shape: str, module: str) -> _Form:
+    return _form("national_id", f"national numbers ({country})", shape, module)
+
+
 def _plate(shape: str, *, lengths: int = 1) -> _Form:
     pattern = re.compile(shape)
     return _Form("license_plate", "licence plates", pattern, _any, True, _FEWEST_PLATES, lengths)
@@ -125,18 +129,18 @@ _FORMS: Final = (
         rf"[{_TRAVEL_LETTERS}][{_TRAVEL_LETTERS}\d]{{8}}\d",
         _is_travel_number,
     ),
-    _form("national_id", "national numbers (Poland)", r"\d{11}", "pl.pesel"),
-    _form("national_id", "tax numbers (Germany)", r"[1-9]\d{10}", "de.idnr"),
-    _form("national_id", "national numbers (Turkey)", r"[1-9]\d{10}", "tr.tckimlik"),
-    _form("national_id", "national numbers (Brazil)", r"\d{11}", "br.cpf"),
-    _form("national_id", "national numbers (Norway)", r"\d{11}", "no.fodselsnummer"),
-    _form("national_id", "national numbers (Belgium)", r"\d{11}", "be.nn"),
-    _form("national_id", "national numbers (Netherlands)", r"\d{9}", "nl.bsn"),
-    _form("national_id", "national numbers (India)", r"[2-9]\d{3} ?\d{4} ?\d{4}", "in_.aadhaar"),
-    _form("national_id", "national numbers (South Africa)", r"\d{13}", "za.idnr"),
-    _form("national_id", "national numbers (Korea)", r"\d{6}-?[1-8]\d{6}", "kr.rrn"),
-    _form("national_id", "national numbers (France)", r"[12]\d{12}(?:\d{2})?", "fr.nir"),
-    _form("national_id", "national numbers (China)", r"\d{17}[\dX]", "cn.ric"),
+    _national("Poland", r"\d{11}", "pl.pesel"),
+    _national("Germany, tax", r"[1-9]\d{10}", "de.idnr"),
+    _national("Turkey", r"[1-9]\d{10}", "tr.tckimlik"),
+    _national("Brazil", r"\d{11}", "br.cpf"),
+    _national("Norway", r"\d{11}", "no.fodselsnummer"),
+    _national("Belgium", r"\d{11}", "be.nn"),
+    _national("Netherlands", r"\d{9}", "nl.bsn"),
+    _national("India", r"[2-9]\d{3} ?\d{4} ?\d{4}", "in_.aadhaar"),
+    _national("South Africa", r"\d{13}", "za.idnr"),
+    _national("Korea", r"\d{6}-?[1-8]\d{6}", "kr.rrn"),
+    _national("France", r"[12]\d{12}(?:\d{2})?", "fr.nir"),
+    _national("China", r"\d{17}[\dX]", "cn.ric"),
     _plate(r"[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2} \d{1,4}[EH]?", lengths=_LENGTHS),
     _plate(r"[A-HJ-PR-Y][A-HJ-PR-Y](?:0[2-9]|[1-7]\d) [A-HJ-PR-Z]{3}"),
     _plate(rf"{_FRENCH}{{2}}-\d{{3}}-{_FRENCH}{{2}}"),
@@ -144,6 +148,21 @@ _FORMS: Final = (
     _plate(rf"{_ITALIAN}{{2}} ?\d{{3}} ?{_ITALIAN}{{2}}"),
     _plate(rf"(?:{_INDIAN_STATES})[ -]?\d{{1,2}}[ -]?[A-Z]{{1,3}}[ -]?\d{{4}}"),
 )
+_WRITTEN: Final = (
+    _national("Brazil", r"\d{3}\.\d{3}\.\d{3}-\d{2}", "br.cpf"),
+    _national("Italy", r"[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z]", "it.codicefiscale"),
+    _national("Spain", r"\d{8}-?[A-HJ-NP-TV-Z]", "es.dni"),
+    _national("Spain, foreigners", r"[XYZ]-?\d{7}-?[A-Z]", "es.nie"),
+    _national("Mexico", r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d", "mx.curp"),
+    _national("France", r"[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", "fr.nir"),
+    _national("Switzerland", r"756\.?\d{4}\.?\d{4}\.?\d{2}", "ch.ssn"),
+    _national("China", r"\d{17}[\dX]", "cn.ric"),
+    _national("Finland", r"\d{6}[-+A]\d{3}[\dA-Z]", "fi.hetu"),
+    _national("Sweden", r"(?:\d{2})?\d{6}[-+]\d{4}", "se.personnummer"),
+    _national("Belgium", r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}", "be.nn"),
+    _national("Chile", r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", "cl.rut"),
+)
+"""National numbers that few other numbers look like: a few with right check digits are enough."""
 _OTHERS: Final = (
     _Form("ean", "article numbers", re.compile(r"\d{8}|\d{12,14}"), partial(is_valid_number, "ean"),
           pii=False),
@@ -156,6 +175,24 @@ _OTHERS: Final = (
 def find_personal_number(column: PreparedColumn) -> SemanticType | None:
     """Return the type of a column whose values have the form of people's or devices' numbers."""
     return _find(column, _FORMS)
+
+
+def national_numbers(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
+    """Return which national numbers most of the values are, and the share of them.
+
+    ``bare`` allows numbers of digits alone, which only the check digit tells from others.
+    """
+    sample = values[:_MOST_SAMPLED]
+    forms = (*_WRITTEN, *(form for form in _FORMS if bare and form.type == "national_id"))
+    shares = (
+        (form.what, share(partial(_has_form, form), sample))
+        for form in forms
+        if any(map(form.shape.fullmatch, sample[:_GLANCE]))
+    )
+    return max(shares, key=lambda found: found[1], default=("national numbers", 0.0))
+
+
+_MOST_SAMPLED: Final = 30
 
 
 def find_checked_number(column: PreparedColumn) -> SemanticType | None:

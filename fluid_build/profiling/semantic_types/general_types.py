@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from fluid_build.lexicon import fold
@@ -17,7 +17,7 @@ Concepts = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A type with the concepts that name it and a test for its values.
+    """A type with the concepts that name it, as ``words``, and a test for its values.
 
     ``named`` is the share of values that must pass if the name says so, ``alone`` the share if it
     doesn't (None: the name has to), and then of at least ``fewest`` values. ``unless`` lists
@@ -29,12 +29,16 @@ class _Rule:
     name: str
     what: str
     test: patterns.Test
-    concepts: Concepts
+    words: str
     named: float = 0.5
     alone: float | None = None
     fewest: int = 1
     unless: Concepts = frozenset()
     pii: bool = False
+    concepts: Concepts = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "concepts", frozenset(self.words.split()))
 
 
 _ASPECTS: Final = frozenset({"flag", "measure", "time", "text", "file"})
@@ -76,131 +80,61 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.? ?){1,3}")
 _NAMED_PLACE: Final = _CODES | {"phone", "postcode", "birth", "company", "money", "percent"}
 
 _TEXT_RULES: Final[tuple[_Rule, ...]] = (
-    _Rule("uuid", "UUIDs", patterns.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
+    _Rule("uuid", "UUIDs", patterns.UUID.fullmatch, "uuid", 0.9, 0.9),
+    _Rule("mac_address", "MAC addresses", patterns.MAC.fullmatch, "mac", 0.5, 0.9, pii=True),
+    _Rule("iban", "shaped like IBANs", _IBAN_SHAPE.fullmatch, "iban", 0.5, pii=True),
+    _Rule("iban", "IBANs with the right check digits", is_iban, "account", 0.5, 0.8, pii=True),
+    _Rule("url", "web addresses", patterns.URL.match, "url", 0.5, 0.8),
+    _Rule("mime_type", "MIME types", patterns.MIME.fullmatch, "mime", 0.5, 0.9),
+    _Rule("json", "JSON", patterns.JSON.fullmatch, "json", 0.8, 0.9),
+    _Rule("xml", "markup", patterns.XML.fullmatch, "xml", 0.8, 0.9),
+    _Rule("coordinates", "pairs of coordinates", patterns.POINT.fullmatch, "coordinates", 0.5, 0.9),
+    _Rule("time_zone", "time zones", patterns.TIMEZONE.fullmatch, "timezone", 0.5, 0.9),
+    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, "hash", 0.8),
+    _Rule("uuid", "UUIDs", patterns.HEX_32.fullmatch, "uuid id", 0.9),
+    _Rule("uuid", "UUIDs", patterns.UUID_DIGITS.fullmatch, "", alone=0.9, fewest=5),
+    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, "", alone=0.9),
+    _Rule("percentage", "percentages", patterns.PERCENT.fullmatch, "percent", 0.8, 0.9),
+    _Rule("file_path", "paths", patterns.PATH.fullmatch, "file", 0.8, 0.9),
+    _Rule("file_name", "file names", patterns.FILE.fullmatch, "file", 0.6),
+    _Rule("file_name", "file names", patterns.is_file, "", alone=0.95),
+    _Rule("bic", "bank codes (BIC)", patterns.BIC.fullmatch, "bic", 0.8),
+    _Rule("vin", "vehicle numbers", patterns.VIN.fullmatch, "vin", 0.7, pii=True),
+    _Rule("isbn", "book numbers", _ISBN.fullmatch, "isbn", 0.7),
+    _Rule("ean", "article numbers", _EAN.fullmatch, "ean", 0.7),
     _Rule(
-        "mac_address",
-        "MAC addresses",
-        patterns.MAC.fullmatch,
-        frozenset({"mac"}),
-        0.5,
-        0.9,
-        pii=True,
+        "license_plate", "licence plates", _PLATE.fullmatch, "plate", 0.6, unless=_CODES, pii=True
     ),
-    _Rule("iban", "shaped like IBANs", _IBAN_SHAPE.fullmatch, frozenset({"iban"}), 0.5, pii=True),
-    _Rule(
-        "iban",
-        "IBANs with the right check digits",
-        is_iban,
-        frozenset({"account"}),
-        0.5,
-        0.8,
-        pii=True,
-    ),
-    _Rule("url", "web addresses", patterns.URL.match, frozenset({"url"}), 0.5, 0.8),
-    _Rule("mime_type", "MIME types", patterns.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
-    _Rule("json", "JSON", patterns.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
-    _Rule("xml", "markup", patterns.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
-    _Rule(
-        "coordinates",
-        "pairs of coordinates",
-        patterns.POINT.fullmatch,
-        frozenset({"coordinates"}),
-        0.5,
-        0.9,
-    ),
-    _Rule(
-        "time_zone", "time zones", patterns.TIMEZONE.fullmatch, frozenset({"timezone"}), 0.5, 0.9
-    ),
-    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8),
-    _Rule("uuid", "UUIDs", patterns.HEX_32.fullmatch, frozenset({"uuid", "id"}), 0.9),
-    _Rule("uuid", "UUIDs", patterns.UUID_DIGITS.fullmatch, frozenset(), alone=0.9, fewest=5),
-    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset(), alone=0.9),
-    _Rule(
-        "percentage", "percentages", patterns.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9
-    ),
-    _Rule("file_path", "paths", patterns.PATH.fullmatch, frozenset({"file"}), 0.8, 0.9),
-    _Rule("file_name", "file names", patterns.FILE.fullmatch, frozenset({"file"}), 0.6),
-    _Rule("file_name", "file names", patterns.is_file, frozenset(), alone=0.95),
-    _Rule("bic", "bank codes (BIC)", patterns.BIC.fullmatch, frozenset({"bic"}), 0.8),
-    _Rule("vin", "vehicle numbers", patterns.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
-    _Rule("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.7),
-    _Rule("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.7),
-    _Rule(
-        "license_plate",
-        "licence plates",
-        _PLATE.fullmatch,
-        frozenset({"plate"}),
-        0.6,
-        unless=_CODES,
-        pii=True,
-    ),
-    _Rule("color", "colours", patterns.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
-    _Rule("color", "colours", _is_one_of(value_words.COLORS), frozenset({"color"}), 0.3, 0.9),
-    _Rule("gender", "genders", _is_one_of(value_words.GENDERS), frozenset({"gender"}), 0.8),
-    _Rule(
-        "currency_code",
-        "currencies",
-        _is_one_of(value_words.CURRENCIES),
-        frozenset({"currency"}),
-        0.6,
-        0.95,
-    ),
-    _Rule("currency", "words", _LETTERS.fullmatch, frozenset({"currency"}), 0.8, unless=_CODES),
-    _Rule("language_code", "languages", _LANGUAGE.fullmatch, frozenset({"language"}), 0.8),
-    _Rule("language_code", "languages", _is_language_code, frozenset(), alone=0.95, fewest=5),
-    _Rule("language", "words", _LETTERS.fullmatch, frozenset({"language"}), 0.8, unless=_CODES),
-    _Rule(
-        "country_code",
-        "ISO codes",
-        _ISO_COUNTRY.fullmatch,
-        frozenset({"country"}),
-        0.9,
-        unless=_NAMED_PLACE,
-    ),
-    _Rule(
-        "country_code",
-        "ISO codes of countries",
-        _is_country_code,
-        frozenset(),
-        alone=0.95,
-        fewest=8,
-    ),
-    _Rule(
-        "country",
-        "country names",
-        _is_one_of(value_words.COUNTRIES),
-        frozenset({"country"}),
-        0.3,
-        0.8,
-    ),
-    _Rule("country", "words", _LETTERS.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
-    _Rule("city", "words", _LETTERS.fullmatch, frozenset({"city"}), 0.8, unless=_NAMED_PLACE),
-    _Rule(
-        "region_code", "short codes", _SHORT.fullmatch, frozenset({"region"}), 0.9, unless=_ASPECTS
-    ),
-    _Rule("region", "words", _LETTERS.fullmatch, frozenset({"region"}), 0.8, unless=_NAMED_PLACE),
-    _Rule("salutation", "forms of address", _SALUTATION.fullmatch, frozenset({"salutation"}), 0.8),
-    _Rule("initials", "initials", _INITIALS.fullmatch, frozenset({"initial", "middle"}), 0.8),
-    _Rule("job_title", "words", _LETTERS.fullmatch, frozenset({"job"}), 0.8, unless=_CODES),
-    _Rule("marital_status", "words", _LETTERS.fullmatch, frozenset({"marital"}), 0.8),
-    _Rule("company_name", "words", _LETTERS.fullmatch, frozenset({"company"}), 0.8, unless=_CODES),
-    _Rule("house_number", "numbers", _HOUSE.fullmatch, frozenset({"house_number"}), 0.6),
-    _Rule("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.8),
-    _Rule("boolean", "yes or no", patterns.YES_NO.fullmatch, frozenset({"flag"}), 1.0, None),
+    _Rule("color", "colours", patterns.HEX_COLOR.fullmatch, "color", 0.6),
+    _Rule("color", "colours", _is_one_of(value_words.COLORS), "color", 0.3, 0.9),
+    _Rule("gender", "genders", _is_one_of(value_words.GENDERS), "gender", 0.8),
+    _Rule("currency_code", "currencies", _is_one_of(value_words.CURRENCIES), "currency", 0.6, 0.95),
+    _Rule("currency", "words", _LETTERS.fullmatch, "currency", 0.8, unless=_CODES),
+    _Rule("language_code", "languages", _LANGUAGE.fullmatch, "language", 0.8),
+    _Rule("language_code", "languages", _is_language_code, "", alone=0.95, fewest=5),
+    _Rule("language", "words", _LETTERS.fullmatch, "language", 0.8, unless=_CODES),
+    _Rule("country_code", "ISO codes", _ISO_COUNTRY.fullmatch, "country", 0.9, unless=_NAMED_PLACE),
+    _Rule("country_code", "ISO codes of countries", _is_country_code, "", alone=0.95, fewest=8),
+    _Rule("country", "country names", _is_one_of(value_words.COUNTRIES), "country", 0.3, 0.8),
+    _Rule("country", "words", _LETTERS.fullmatch, "country", 0.9, unless=_NAMED_PLACE),
+    _Rule("city", "words", _LETTERS.fullmatch, "city", 0.8, unless=_NAMED_PLACE),
+    _Rule("region_code", "short codes", _SHORT.fullmatch, "region", 0.9, unless=_ASPECTS),
+    _Rule("region", "words", _LETTERS.fullmatch, "region", 0.8, unless=_NAMED_PLACE),
+    _Rule("salutation", "forms of address", _SALUTATION.fullmatch, "salutation", 0.8),
+    _Rule("initials", "initials", _INITIALS.fullmatch, "initial middle", 0.8),
+    _Rule("job_title", "words", _LETTERS.fullmatch, "job", 0.8, unless=_CODES),
+    _Rule("marital_status", "words", _LETTERS.fullmatch, "marital", 0.8),
+    _Rule("company_name", "words", _LETTERS.fullmatch, "company", 0.8, unless=_CODES),
+    _Rule("house_number", "numbers", _HOUSE.fullmatch, "house_number", 0.6),
+    _Rule("year", "years", _YEAR.fullmatch, "year", 0.8),
+    _Rule("boolean", "yes or no", patterns.YES_NO.fullmatch, "flag", 1.0, None),
 )
 _NUMBER_RULES: Final[tuple[_Rule, ...]] = (
-    _Rule("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.9),
-    _Rule("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.9),
-    _Rule("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.9),
-    _Rule("percentage", "numbers", bool, frozenset({"percent"}), 0.9, unless=_CODES),
-    _Rule(
-        "money",
-        "numbers",
-        bool,
-        frozenset({"money"}),
-        0.9,
-        unless=frozenset({"id", "kind", "flag", "date"}),
-    ),
+    _Rule("year", "years", _YEAR.fullmatch, "year", 0.9),
+    _Rule("isbn", "book numbers", _ISBN.fullmatch, "isbn", 0.9),
+    _Rule("ean", "article numbers", _EAN.fullmatch, "ean", 0.9),
+    _Rule("percentage", "numbers", bool, "percent", 0.9, unless=_CODES),
+    _Rule("money", "numbers", bool, "money", 0.9, unless=frozenset({"id", "kind", "flag", "date"})),
 )
 
 

@@ -166,20 +166,17 @@ def _ip_address(concepts: Concepts) -> Grade:
     return Grade.HINT if _has_all(concepts, "network", "address") else Grade.SILENT
 
 
-def _latitude(concepts: Concepts) -> Grade:
-    if concepts & ASPECTS or "longitude" in concepts or "lon" in concepts:
-        return Grade.SILENT
-    if "latitude" in concepts:
-        return Grade.PLAIN
-    return Grade.LIKELY if "lat" in concepts else Grade.SILENT
+def _degrees(name: str, other: str) -> Callable[[Concepts], Grade]:
+    """Return what grades a latitude or a longitude, which its first three letters stand for."""
 
+    def grade(concepts: Concepts) -> Grade:
+        if concepts & (ASPECTS | {other, other[:3]}):
+            return Grade.SILENT
+        if name in concepts:
+            return Grade.PLAIN
+        return Grade.LIKELY if name[:3] in concepts else Grade.SILENT
 
-def _longitude(concepts: Concepts) -> Grade:
-    if concepts & ASPECTS or "latitude" in concepts or "lat" in concepts:
-        return Grade.SILENT
-    if "longitude" in concepts:
-        return Grade.PLAIN
-    return Grade.LIKELY if "lon" in concepts else Grade.SILENT
+    return grade
 
 
 GRADERS: Final[dict[str, Callable[[Concepts], Grade]]] = {
@@ -189,8 +186,8 @@ GRADERS: Final[dict[str, Callable[[Concepts], Grade]]] = {
     "national_id": _national_id,
     "credential": _credential,
     "date_of_birth": _birth,
-    "latitude": _latitude,
-    "longitude": _longitude,
+    "latitude": _degrees("latitude", "longitude"),
+    "longitude": _degrees("longitude", "latitude"),
     "postal_code": _postcode,
     "phone": _phone,
     "username": _username,

@@ -1,8 +1,7 @@
 """The patterns of single values, and check digits."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Final
 
@@ -119,31 +118,6 @@ STREET_LINE: Final = re.compile(
 )
 _SEPARATORS = re.compile(r"[,;|\s]+")
 
-NATIONAL_NUMBERS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"\d{3}\.\d{3}\.\d{3}-\d{2}"), "br.cpf"),
-    (re.compile(r"[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z]", re.I), "it.codicefiscale"),
-    (re.compile(r"\d{8}-?[A-HJ-NP-TV-Z]", re.I), "es.dni"),
-    (re.compile(r"[XYZ]-?\d{7}-?[A-Z]", re.I), "es.nie"),
-    (re.compile(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d", re.I), "mx.curp"),
-    (re.compile(r"[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", re.I), "fr.nir"),
-    (re.compile(r"756\.?\d{4}\.?\d{4}\.?\d{2}"), "ch.ssn"),
-    (re.compile(r"\d{17}[\dX]", re.I), "cn.ric"),
-    (re.compile(r"\d{6}[-+A]\d{3}[\dA-Z]", re.I), "fi.hetu"),
-    (re.compile(r"(?:\d{2})?\d{6}[-+]\d{4}"), "se.personnummer"),
-    (re.compile(r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}"), "be.nn"),
-    (re.compile(r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", re.I), "cl.rut"),
-)
-BARE_NATIONAL_NUMBERS: Final = (
-    "br.cpf",
-    "pl.pesel",
-    "nl.bsn",
-    "de.idnr",
-    "be.nn",
-    "no.fodselsnummer",
-    "tr.tckimlik",
-)
-"""National numbers of digits alone: only check digits distinguish them from other numbers."""
-
 US_SSN: Final = re.compile(r"(?!000|666)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 NATIONAL_SHAPE: Final = re.compile(
     r"(?=(?:\W*\w){5,20}\W*$)(?=(?:\D*\d){4,})[A-Za-z]{0,6}[\dA-Za-z .\-/]+"
@@ -177,25 +151,3 @@ def is_ip(value: str) -> bool:
 def is_valid_number(module: str, value: str) -> bool:
     """Return whether python-stdnum accepts a number of that country, check digits included."""
     return value.isascii() and bool(import_module(f"stdnum.{module}").is_valid(value))
-
-
-def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
-    """Return the kind of national number that most values are, and the share of them.
-
-    Shape and check digit decide. ``bare`` allows numbers of digits alone. The kind is the name of
-    python-stdnum's module, "" if there is none.
-    """
-    sample = values[:30]
-    candidates: Iterable[str] = [
-        module
-        for pattern, module in NATIONAL_NUMBERS
-        if share(pattern.fullmatch, sample[:6]) >= 0.5
-    ]
-    if bare and share(str.isdecimal, sample) >= 0.9:
-        candidates = [*candidates, *BARE_NATIONAL_NUMBERS]
-    best = ("", 0.0)
-    for module in candidates:
-        valid_share = share(partial(is_valid_number, module), sample)
-        if valid_share > best[1]:
-            best = (module, valid_share)
-    return best

@@ -12,6 +12,7 @@ from typing import Final
 
 from fluid_build.lexicon import meanings
 from fluid_build.profiling.semantic_types import patterns
+from fluid_build.profiling.semantic_types.checked_numbers import national_numbers
 from fluid_build.profiling.semantic_types.column_facts import PreparedColumn, parse_number
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
@@ -141,9 +142,9 @@ def national_id(column: PreparedColumn, grade: Grade) -> Support:
     if grade is Grade.HINT and about_people and not is_party:
         shaped = share(patterns.NATIONAL_SHAPE.fullmatch, values)
         return Support(shaped, 0.8, "shaped like national numbers")
-    kind, valid = patterns.national_number(values, bare=grade is Grade.HINT)
+    kind, valid = national_numbers(values, bare=grade is Grade.HINT)
     required = 0.8 if len(values) >= 3 else _NEVER
-    return Support(valid, required, f"national numbers by check digit ({kind})")
+    return Support(valid, required, kind)
 
 
 _CODE_OR_NUMBER = re.compile(rf"{patterns.NATIONAL_SHAPE.pattern}|[A-Z\d]{{8,20}}")
@@ -395,33 +396,19 @@ _NO_ADDRESS = re.compile(
 
 
 TESTS: Final[dict[str, Callable[[PreparedColumn, Grade], Support]]] = {
-    "email": email,
-    "ip_address": ip_address,
-    "card_number": card_number,
-    "national_id": national_id,
-    "credential": credential,
-    "date_of_birth": date_of_birth,
-    "latitude": latitude,
-    "longitude": longitude,
-    "postal_code": postal_code,
-    "phone": phone,
-    "username": username,
-    "address": address,
+    test.__name__: test
+    for test in (
+        *(email, ip_address, card_number, national_id, credential, date_of_birth),
+        *(latitude, longitude, postal_code, phone, username, address),
+    )
 }
 
 FAMILIES: Final[dict[str, frozenset[str]]] = {
-    "email": frozenset({"text"}),
-    "ip_address": frozenset({"text"}),
-    "card_number": frozenset({"text", "integer"}),
-    "national_id": frozenset({"text", "integer"}),
-    "credential": frozenset({"text"}),
+    **dict.fromkeys(TESTS, frozenset({"text"})),
+    **dict.fromkeys(
+        ("card_number", "national_id", "postal_code", "phone"), frozenset({"text", "integer"})
+    ),
+    **dict.fromkeys(("latitude", "longitude"), frozenset({"text", "decimal"})),
     "date_of_birth": frozenset({"text", "date"}),
-    "latitude": frozenset({"text", "decimal"}),
-    "longitude": frozenset({"text", "decimal"}),
-    "postal_code": frozenset({"text", "integer"}),
-    "phone": frozenset({"text", "integer"}),
-    "username": frozenset({"text"}),
-    "address": frozenset({"text"}),
-    "person_name": frozenset({"text"}),
 }
 """The families of DuckDB types in which a plain name is believed without rows."""
