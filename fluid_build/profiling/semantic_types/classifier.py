@@ -37,10 +37,10 @@ from fluid_build.profiling.semantic_types.person_names import (
     without_number,
 )
 from fluid_build.profiling.semantic_types.personal_types import (
-    FAMILIES,
-    TESTS,
     Support,
     is_near_person,
+    may_be,
+    tested,
 )
 from fluid_build.sources.text_values.personal_text import holds_personal, mentions_personal
 
@@ -114,20 +114,18 @@ def _by_items(column: PreparedColumn) -> SemanticType | None:
 def _by_name(column: PreparedColumn) -> SemanticType | None:
     """Return the clearest personal type that the name suggests and the values confirm."""
     for label, grade in grades(column.facts.column):
-        support = TESTS[label](column, grade)
-        if support.suffices:
+        support = tested(label, column, grade)
+        if support is not None:
             return _personal_type(label, grade, support, column)
     return None
 
 
 def _by_values(column: PreparedColumn) -> SemanticType | None:
     """Return the personal type that the values show by themselves."""
-    tested = {label for label, _ in grades(column.facts.column)}
+    named = {label for label, _ in grades(column.facts.column)}
     for label in _visible_types(column):
-        if label in tested:
-            continue
-        support = TESTS[label](column, Grade.SILENT)
-        if support.suffices:
+        support = None if label in named else tested(label, column, Grade.SILENT)
+        if support is not None:
             return _personal_type(label, Grade.SILENT, support, column)
     return None
 
@@ -286,7 +284,7 @@ def _nested(column: PreparedColumn, fields: list[NestedField], otherwise: str) -
 
 def _by_name_alone(column: PreparedColumn) -> SemanticType | None:
     for label, grade in grades(column.facts.column):
-        if grade is Grade.PLAIN and column.family in FAMILIES[label]:
+        if grade is Grade.PLAIN and may_be(label, column):
             return SemanticType(
                 label,
                 True,

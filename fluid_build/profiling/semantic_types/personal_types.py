@@ -43,18 +43,12 @@ _NEVER: Final = 2.0
 """A share that can't be reached: the values alone prove nothing."""
 
 
-def _is_text(column: PreparedColumn) -> bool:
-    return column.family == "text"
-
-
 def _share(column: PreparedColumn, test: patterns.Test) -> float:
     return share(test, column.values)
 
 
 def email(column: PreparedColumn, grade: Grade) -> Support:
     """Test for values with an at sign, and with a top-level domain if the name is silent."""
-    if not _is_text(column):
-        return Support(0.0, _NEVER, "e-mail addresses")
     if grade is Grade.PLAIN and _holds_mailboxes(column):
         return Support(1.0, 1.0, "mailbox names without a domain")
     test = patterns.EMAIL.fullmatch if grade else patterns.EMAIL_STRICT.fullmatch
@@ -76,8 +70,6 @@ _MAILBOX = re.compile(r"[A-Za-z][\w.-]{2,30}")
 
 def ip_address(column: PreparedColumn, grade: Grade) -> Support:
     """Test for IPv4 or IPv6 addresses, also several in a value, but not for versions (1.0.2.3)."""
-    if not _is_text(column):
-        return Support(0.0, _NEVER, "IP addresses")
     addresses = _share(column, patterns.is_ip_list)
     if grade is Grade.SILENT and (
         "version" in column.name.concepts or _share(column, _VERSION.fullmatch) > 0.5
@@ -92,8 +84,6 @@ _VERSION = re.compile(r"(?:[0-4]?\d\.){3}[0-4]?\d")
 
 def card_number(column: PreparedColumn, grade: Grade) -> Support:
     """Test for 12 to 19 digits; without a plain name also an issuer's prefix and check digit."""
-    if column.family not in ("text", "integer"):
-        return Support(0.0, _NEVER, "card numbers")
     shaped = _share(column, patterns.CARD.fullmatch)
     is_masked = shaped >= 0.5 and _share(column, _MASKED.search) > 0.5
     is_named = grade is Grade.PLAIN or (
@@ -127,8 +117,6 @@ def _is_about_payment(column: PreparedColumn) -> bool:
 
 def national_id(column: PreparedColumn, grade: Grade) -> Support:
     """Test for numbers that a state gives people, by name and shape or by check digits."""
-    if column.family not in ("text", "integer"):
-        return Support(0.0, _NEVER, "national numbers")
     values = () if _is_serial(column) else column.values
     if grade >= Grade.LIKELY:
         shape = _CODE_OR_NUMBER if grade is Grade.PLAIN else patterns.NATIONAL_SHAPE
@@ -168,12 +156,8 @@ _LONGEST_KEY: Final = 20
 
 def credential(column: PreparedColumn, grade: Grade) -> Support:
     """Test for passwords, their hashes and salts, keys and tokens."""
-    if not _is_text(column):
-        is_pin = (
-            grade is Grade.PLAIN
-            and column.family == "integer"
-            and "token" not in column.name.concepts
-        )
+    if column.family == "integer":
+        is_pin = grade is Grade.PLAIN and "token" not in column.name.concepts
         long_enough = _share(column, lambda value: len(value) >= 4)
         return Support(long_enough, 0.9 if is_pin else _NEVER, "long enough for passwords")
     if grade is Grade.PLAIN or _is_pass_of_login(column):
@@ -213,9 +197,7 @@ def date_of_birth(column: PreparedColumn, grade: Grade) -> Support:
         return Support(0.0, _NEVER, what)
     if column.family == "date":
         return Support(1.0, 1.0, what)
-    if column.family in ("text", "integer"):
-        return Support(_share(column, patterns.DATE.fullmatch), 0.6, what)
-    return Support(0.0, _NEVER, what)
+    return Support(_share(column, patterns.DATE.fullmatch), 0.6, what)
 
 
 _PEOPLE: Final = frozenset({"person", "party", "user", "contact"})
@@ -239,7 +221,7 @@ def longitude(column: PreparedColumn, grade: Grade) -> Support:
 
 def _degrees(column: PreparedColumn, grade: Grade, *, limit: int, partner: str) -> Support:
     what = f"within {limit} degrees"
-    if grade < Grade.LIKELY or column.family not in ("text", "integer", "decimal"):
+    if grade < Grade.LIKELY:
         return Support(0.0, _NEVER, what)
     # In Spanish, a thing's length is called longitude too.
     is_sure = grade is Grade.PLAIN and partner == "longitude"
@@ -270,8 +252,6 @@ def _is_within(value: str, limit: int) -> bool:
 def postal_code(column: PreparedColumn, grade: Grade) -> Support:
     """Test for short codes with digits; a vague name needs a strict format and a city nearby."""
     what = "shaped like postal codes"
-    if grade is Grade.SILENT or column.family not in ("text", "integer", "decimal"):
-        return Support(0.0, _NEVER, what)
     if grade is Grade.HINT:
         near = sibling_concepts(column.facts.siblings)
         near_place = near & {"city", "address", "street", "street_hint", "house_number", "region"}
@@ -288,11 +268,9 @@ _POSTCODE_NUMBER = re.compile(r"\d{3,9}(?:\.0+)?")
 def phone(column: PreparedColumn, grade: Grade) -> Support:
     """Test for 6 to 20 digits and separators; with a silent name, for the usual formats only."""
     what = "shaped like phone numbers"
-    if column.family in ("integer", "decimal"):
+    if column.family != "text":
         digits = _share(column, _PHONE_NUMBER.fullmatch)
         return Support(digits, (_NEVER, _NEVER, 0.9, 0.7)[grade], what)
-    if not _is_text(column):
-        return Support(0.0, _NEVER, what)
     if grade is Grade.SILENT:
         shaped = _share(column, patterns.PHONE.fullmatch)
         formatted = _share(column, patterns.PHONE_FORMATTED.fullmatch)
@@ -315,8 +293,6 @@ _PHONE_NUMBER = re.compile(r"\d{6,15}(?:\.0+)?")
 def username(column: PreparedColumn, grade: Grade) -> Support:
     """Test for single words without an at sign; with a silent name, for ``domain\\user`` only."""
     what = "shaped like login names"
-    if not _is_text(column):
-        return Support(0.0, _NEVER, what)
     domain = _share(column, patterns.DOMAIN_LOGIN.fullmatch)
     if _is_other_alias(column):
         return Support(0.0, _NEVER, what)
@@ -350,8 +326,6 @@ _MOST_CALLED: Final = 0.5
 def address(column: PreparedColumn, grade: Grade) -> Support:
     """Test for any text if the name is plain, else for a house number and a word for street."""
     what = "worded like address lines"
-    if not _is_text(column):
-        return Support(0.0, _NEVER, what)
     values = column.values
     if _is_part_of_address(column):
         return Support(0.0, _NEVER, what)
@@ -395,7 +369,7 @@ _NO_ADDRESS = re.compile(
 )
 
 
-TESTS: Final[dict[str, Callable[[PreparedColumn, Grade], Support]]] = {
+_TESTS: Final[dict[str, Callable[[PreparedColumn, Grade], Support]]] = {
     test.__name__: test
     for test in (
         *(email, ip_address, card_number, national_id, credential, date_of_birth),
@@ -403,12 +377,23 @@ TESTS: Final[dict[str, Callable[[PreparedColumn, Grade], Support]]] = {
     )
 }
 
-FAMILIES: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(TESTS, frozenset({"text"})),
+_FAMILIES: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(_TESTS, frozenset({"text"})),
+    **dict.fromkeys(("card_number", "national_id", "credential"), frozenset({"text", "integer"})),
     **dict.fromkeys(
-        ("card_number", "national_id", "postal_code", "phone"), frozenset({"text", "integer"})
+        ("latitude", "longitude", "postal_code", "phone"), frozenset({"text", "integer", "decimal"})
     ),
-    **dict.fromkeys(("latitude", "longitude"), frozenset({"text", "decimal"})),
-    "date_of_birth": frozenset({"text", "date"}),
+    "date_of_birth": frozenset({"text", "integer", "date"}),
 }
-"""The families of DuckDB types in which a plain name is believed without rows."""
+"""The families of DuckDB types that each type of personal data may have."""
+
+
+def may_be(label: str, column: PreparedColumn) -> bool:
+    """Return whether a column's type is one that a type of personal data may have."""
+    return column.family in _FAMILIES[label]
+
+
+def tested(label: str, column: PreparedColumn, grade: Grade) -> Support | None:
+    """Return how far the values are of a type; None where they aren't, or too few of them."""
+    support = _TESTS[label](column, grade) if may_be(label, column) else None
+    return support if support is not None and support.suffices else None
