@@ -29,7 +29,7 @@ def find_implied(
             )
             if same_parent or _reaches(key_column, reference, references, composites):
                 implied.add(id(reference))
-    implied.update(id(c) for c in composites if _follows_from_wider(c, composites))
+    implied.update(id(c) for c in composites if follows_from_wider(c, composites))
     implied.update(id(r) for r in references if _copies_attribute(r, references))
     return implied
 
@@ -70,7 +70,7 @@ def _composite_parents(
                 yield parent
 
 
-def _follows_from_wider(
+def follows_from_wider(
     composite: CompositeReference, composites: Sequence[CompositeReference]
 ) -> bool:
     """Return whether a wider composite reference, followed by another, says the same."""
