@@ -113,7 +113,7 @@ def _without_contested(
 ) -> list[ColumnReference]:
     """Leave out references if other keys may be meant just as well, and no plain name says which.
 
-    A key that refers to the chosen one itself holds the same values, and is no rival.
+    A key that refers to the chosen one, or that it refers to, holds the same values and is no rival.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
     remaining = []
@@ -124,6 +124,7 @@ def _without_contested(
                 for rival in by_child.get(id(reference.child), ())
                 if _is_rival(rival, reference, weights)
                 and onward.get(id(rival.parent)) is not reference.parent
+                and onward.get(id(reference.parent)) is not rival.parent
             ]
             _share_odds([reference, *rivals])
         if reference.is_credible(weights):

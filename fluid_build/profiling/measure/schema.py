@@ -229,7 +229,8 @@ def _mark_habitual_keys(tables: Iterable[MeasuredTable]) -> None:
         keys = [column for column in namesakes if column.stats.is_key]
         if len(keys) >= _FEWEST_OF_HABIT and len(keys) >= _HABIT_SHARE * len(namesakes):
             for column in keys:
-                column.is_habitual = not column.is_measure
+                is_code = column.parsed_name.has_key_word or column.key_kind != "text"
+                column.is_habitual = is_code and not column.is_measure
 
 
 def key_kind_of(stats: ColumnStats) -> KeyKind:
