@@ -113,7 +113,8 @@ def _without_contested(
 ) -> list[ColumnReference]:
     """Leave out references if other keys may be meant just as well, and no plain name says which.
 
-    A key that refers to the chosen one, or that it refers to, holds the same values and is no rival.
+    A key that refers to the chosen one, or that this one refers to, holds the same values and is
+    no rival.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
     remaining = []
