@@ -100,6 +100,7 @@ print(json.dumps(messages))
 def test_each_part_of_the_runtime_names_its_extra():
     """Importing the module is enough to learn it."""
     extras = {
+        "agents.dbos_workflows": "dbos",
         "llm.client": "llm",
         "llm.litellm_backend": "llm",
         "llm.litellm_transport": "llm",

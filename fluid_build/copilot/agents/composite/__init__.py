@@ -13,6 +13,7 @@ from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.agents.composite.engine import (
     DEFAULT_WIDTH,
     CompositeAgent,
+    advance,
     resume,
     resume_sync,
     run,
@@ -60,6 +61,7 @@ __all__ = [
     "StaleCheckpointError",
     "StepResult",
     "UnsavableStepError",
+    "advance",
     "append_steps",
     "completion",
     "delegate",

@@ -144,17 +144,22 @@ class Checkpoint:
         """
         with RunOwner.here() as owner:
             epoch, newest, head = self._latest()
-            self._attach(agent, fresh)
-            queue = self._saved_queue(epoch, head["queue"])
-            if not accept_changed_code:
-                self._refuse_changes(head["code"], queue)
-            state = self._restored(agent, fresh, epoch, head, queue)
-            self.item = head.get("item", 0)
+            state = self._load(agent, fresh, accept_changed_code, epoch, head)
             if not self._claim(newest + 1, owner):
                 raise self._owned_error("another process has just taken it over")
             self.save(state, head["retries"])
             self._forget(epoch)
             yield state, head["retries"]
+
+    def look(
+        self, agent: CompositeBehaviour, fresh: Composite, accept_changed_code: bool
+    ) -> Composite:
+        """Return the state of an interrupted run without owning it; raises as ``take_over``.
+
+        What a person has answered stays valid, which it doesn't once the run goes on.
+        """
+        epoch, _, head = self._latest()
+        return self._load(agent, fresh, accept_changed_code, epoch, head)
 
     def exists(self) -> bool:
         """Return whether a state of the run is saved."""
@@ -286,6 +291,21 @@ class Checkpoint:
                 "Python) has changed.",
                 hint="Resume with the previous code, or accept the change.",
             )
+
+    def _load(
+        self,
+        agent: CompositeBehaviour,
+        fresh: Composite,
+        accept_changed_code: bool,
+        epoch: int,
+        head: _Head,
+    ) -> Composite:
+        self._attach(agent, fresh)
+        queue = self._saved_queue(epoch, head["queue"])
+        if not accept_changed_code:
+            self._refuse_changes(head["code"], queue)
+        self.item = head.get("item", 0)
+        return self._restored(agent, fresh, epoch, head, queue)
 
     def _restored(
         self,

@@ -7,6 +7,7 @@ Between two items the state holds everything, so a checkpoint is taken there.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,6 +76,8 @@ class _Options:
     sleep: Sleep = asyncio.sleep
     accept_changed_code: bool = False
     decisions: NestedDecisions = field(default_factory=lambda: NestedDecisions({}))
+    until_item: float = math.inf
+    """After how many items of a saved run the rest of its queue is left to another call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +170,32 @@ def resume_sync(
     return run_blocking(_resume(impl, args, options, approvals is None))
 
 
+async def advance(
+    impl: CompositeBehaviour | type[CompositeBehaviour],
+    args: Args,
+    *,
+    checkpoint: Checkpoint,
+    until_item: int,
+    max_retries: int | None = DEFAULT_RETRIES,
+    width: int = DEFAULT_WIDTH,
+    accept_changed_code: bool = False,
+    sleep: Sleep = asyncio.sleep,
+) -> CompositeResult:
+    """Begin a saved run, or go on with it, until so many of its items are done.
+
+    For engines of durable work that ask for one piece at a time, each in whichever process: asked
+    for a piece that is done, it does nothing. While there are ``steps`` in the state of an ``ok``
+    result, the run isn't complete. Follows the decisions that ``answer_approval`` recorded, and
+    raises what ``resume`` raises.
+    """
+    options = _Options(
+        max_retries, width, checkpoint, True, sleep, accept_changed_code, until_item=until_item
+    )
+    if checkpoint.exists():
+        return await _resume(impl, args, options, True)
+    return await _start(impl, args, options)
+
+
 def _decisions(approvals: Approvals | None) -> NestedDecisions:
     check_approvals(approvals or {})
     return NestedDecisions(approvals or {})
@@ -199,6 +228,10 @@ async def _resume(
     assert options.checkpoint is not None
     fresh = _require_composite(first, agent, "init")
     checkpoint = options.checkpoint
+    if options.until_item < math.inf:
+        state = checkpoint.look(agent, fresh, options.accept_changed_code)
+        if not _goes_on(options):
+            return CompositeResult(True, state.response, None, state)
     if uses_answers:
         options = replace(options, decisions=NestedDecisions(ApprovalDesk(checkpoint).answers()))
     with checkpoint.take_over(agent, fresh, options.accept_changed_code) as (state, retries):
@@ -232,7 +265,7 @@ async def _drive(
 async def _run_queue(
     agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
 ) -> CompositeResult:
-    while state.steps:
+    while state.steps and _goes_on(options):
         item = state.steps[0]
         state = evolve(state, steps=state.steps[1:], error=None)
         inside: dict[str, Checkpoint] = {}
@@ -264,6 +297,10 @@ async def _run_queue(
         if failure is not None and retries:
             await options.sleep(_wait(failure.error, retries))
     return CompositeResult(True, state.response, None, state)
+
+
+def _goes_on(options: _Options) -> bool:
+    return options.checkpoint is None or options.checkpoint.item < options.until_item
 
 
 def _wait(error: object, retries: int) -> float:

@@ -1,0 +1,149 @@
+"""A worker of DBOS with a composite, which dies once at each boundary of its work."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fluid_build.copilot import (
+    Agent,
+    Composite,
+    CompositeAgent,
+    LlmConfig,
+    completion,
+    delegate,
+    forge_tool,
+)
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+
+WORKFLOW, RUN = "workflow-1", "run-1"
+FOLDER = Path()
+BASE_URL = ""
+
+
+class Ledger:
+    """Lines of a file, which survive the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def lines(self) -> list[str]:
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+    def add(self, line: str) -> None:
+        with self.path.open("a") as file:
+            file.write(f"{line}\n")
+
+    def die_once(self, boundary: str) -> None:
+        """Kill this process, unless one has died here before."""
+        if boundary not in self.lines():
+            self.add(boundary)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalStore(SqliteBackend):
+    """A store whose process dies after each state that it saves for the first time."""
+
+    def put_many(
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
+    ) -> None:
+        super().put_many(namespace, values, ttl_seconds=ttl_seconds)
+        for key, head in values.items():
+            if key.endswith("/head"):
+                assert isinstance(head, dict)
+                queue = head["queue"]
+                left = queue["left"] + len(queue["front"])
+                run = key.partition("/")[0]
+                Ledger(FOLDER / "deaths").die_once(f"saved {run} {head['item']} {left}")
+
+
+def model_of(life: int) -> LlmConfig:
+    return LlmConfig("anthropic", f"model-{life}", base_url=BASE_URL)
+
+
+@forge_tool(register=False)
+def count(table: str) -> int:
+    """Count a table's rows."""
+    Ledger(FOLDER / "counts").add(table)
+    return 6
+
+
+@forge_tool(register=False, requires_approval=True)
+def drop(table: str) -> str:
+    """Drop a table."""
+    Ledger(FOLDER / "drops").add(table)
+    return "dropped"
+
+
+class Coder(CompositeAgent):
+    """Research with tools and a sub-agent, two reviewers side by side, and a summary."""
+
+    def __init__(self, life: int, is_mortal: bool = False) -> None:
+        model = model_of(life)
+        helper = Agent(model, name="helper", instructions="You help.")
+        tools = [count, drop, helper.as_tool(description="Helps.")]
+        self.coder = Agent(model, name="coder", instructions="You code.", tools=tools)
+        self.reviewer = Agent(model, name="reviewer", instructions="You review.")
+        self.is_mortal = is_mortal
+
+    def init(self, args: Mapping[str, Any]) -> Composite:
+        if self.is_mortal:
+            from dbos import DBOS
+
+            Ledger(FOLDER / "deaths").die_once(f"step {DBOS.step_id}")
+        reviews = [
+            delegate(name, self.reviewer, lambda state, name=name: {"prompt": f"Review {name}."})
+            for name in ("tests", "style")
+        ]
+        return Composite(
+            agent=self.coder,
+            request=args["request"],
+            steps=[
+                completion("research", args["request"]),
+                reviews,
+                completion("sum_up", "Sum up."),
+            ],
+        )
+
+
+def prepare(folder: Path, base_url: str) -> None:
+    """Say where this process works; before anything else here."""
+    global FOLDER, BASE_URL
+    FOLDER, BASE_URL = folder, base_url
+
+
+def work(folder: Path, base_url: str, life: int, is_mortal: bool) -> None:
+    """Start the workflow in the first life; wait for its result, and write it."""
+    from dbos import DBOS, SetWorkflowID
+
+    from fluid_build.copilot.agents.dbos_workflows import composite_workflow
+
+    prepare(folder, base_url)
+    store_class = MortalStore if is_mortal else SqliteBackend
+    DBOS(
+        config={
+            "name": "coder",
+            "system_database_url": f"sqlite:///{folder / 'dbos.db'}",
+            "log_level": "ERROR",
+        }
+    )
+    workflow = composite_workflow(
+        "coder", Coder(life, is_mortal), store_class(folder / "runs.db"), width=1
+    )
+    DBOS.launch()
+    if life == 0:
+        with SetWorkflowID(WORKFLOW):
+            DBOS.start_workflow(workflow, RUN, {"request": "Count the orders."})
+    result = DBOS.retrieve_workflow(WORKFLOW).get_result()
+    steps = [step["function_name"] for step in DBOS.list_workflow_steps(WORKFLOW)]
+    (folder / "result.json").write_text(json.dumps({"response": result, "steps": steps}))
+    DBOS.destroy()
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "mortal")
