@@ -86,7 +86,7 @@ PUBLIC = {
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
         DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError
-        RunOwnedError Skip StaleCheckpointError StepResult UnsavableStepError append_steps
+        RunOwnedError Skip StaleCheckpointError StepResult UnsavableStepError advance append_steps
         completion delegate function_step get_state push_steps put_state resume resume_sync run
         run_sync""",
     "copilot.tools.definition": """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -28,6 +29,7 @@ from fluid_build.copilot.agents.composite import (
     RunOwnedError,
     StaleCheckpointError,
     UnsavableStepError,
+    advance,
     completion,
     delegate,
     engine,
@@ -145,6 +147,41 @@ def test_a_stopped_run_goes_on(store: Store, stop_at: str) -> None:
     sequential = [name for name in DONE if name in ("plan", "task", "end", "helper 3")]
     assert sequential == ["plan", "task", "helper 3", "end"]
     assert set(before) <= {"plan", "task", "helper 3", "helper lambda", "a"}
+
+
+def advance_to(store: Store, item: int, agent: Talker | None = None) -> Any:
+    """Advance the run in a checkpoint of its own, as each process has."""
+    args = {"agent": agent or Talker()}
+    return asyncio.run(advance(Pipeline, args, checkpoint=Checkpoint(store, "r"), until_item=item))
+
+
+def test_a_run_is_advanced_by_its_items_each_done_once(store: Store) -> None:
+    """Asked for an item that is done, it does nothing; it ends as a run in one go."""
+    expected = without_checkpoint()
+    left = []
+    for item in range(6):
+        assert advance_to(store, item).ok
+        done = list(DONE)
+        result = advance_to(store, item)
+        assert done == DONE
+        left.append(len(result.state.steps))
+    assert left == [3, 3, 3, 2, 1, 0]
+    assert result.response == expected.response
+    assert result.state.messages == expected.state.messages
+    assert result.state.internal == expected.state.internal
+    assert DONE[-1] == "end"
+    assert len(DONE) == len(set(DONE)) == 6
+
+
+def test_an_item_that_was_stopped_is_taken_by_the_next_advance(store: Store) -> None:
+    advance_to(store, 0)
+    with pytest.raises(Stopped):
+        advance_to(store, 5, Talker("task"))
+    assert DONE == ["plan"]
+    assert advance_to(store, 1).ok
+    assert DONE == ["plan"]
+    assert len(advance_to(store, 2).state.steps) == 3
+    assert DONE == ["plan", "task"]
 
 
 def _run_and_die(store_path: Path) -> None:
