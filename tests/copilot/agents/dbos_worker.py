@@ -19,7 +19,9 @@ from fluid_build.copilot import (
     delegate,
     forge_tool,
 )
+from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.copilot.store.base import Store
 
 WORKFLOW, RUN = "workflow-1", "run-1"
 FOLDER = Path()
@@ -46,20 +48,20 @@ class Ledger:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class MortalStore(SqliteBackend):
-    """A store whose process dies after each state that it saves for the first time."""
+def mortal(store: Store) -> Store:
+    """Let this process die after each state that the store saves for the first time."""
+    put_many = store.put_many
 
-    def put_many(
-        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
-    ) -> None:
-        super().put_many(namespace, values, ttl_seconds=ttl_seconds)
+    def put_many_and_die(namespace: str, values: Mapping[str, Any], **options: Any) -> None:
+        put_many(namespace, values, **options)
         for key, head in values.items():
             if key.endswith("/head"):
-                assert isinstance(head, dict)
-                queue = head["queue"]
-                left = queue["left"] + len(queue["front"])
+                left = head["queue"]["left"] + len(head["queue"]["front"])
                 run = key.partition("/")[0]
                 Ledger(FOLDER / "deaths").die_once(f"saved {run} {head['item']} {left}")
+
+    store.put_many = put_many_and_die  # type: ignore[method-assign]
+    return store
 
 
 def model_of(life: int) -> LlmConfig:
@@ -73,20 +75,13 @@ def count(table: str) -> int:
     return 6
 
 
-@forge_tool(register=False, requires_approval=True)
-def drop(table: str) -> str:
-    """Drop a table."""
-    Ledger(FOLDER / "drops").add(table)
-    return "dropped"
-
-
 class Coder(CompositeAgent):
     """Research with tools and a sub-agent, two reviewers side by side, and a summary."""
 
     def __init__(self, life: int, is_mortal: bool = False) -> None:
         model = model_of(life)
         helper = Agent(model, name="helper", instructions="You help.")
-        tools = [count, drop, helper.as_tool(description="Helps.")]
+        tools = [count, helper.as_tool(description="Helps.")]
         self.coder = Agent(model, name="coder", instructions="You code.", tools=tools)
         self.reviewer = Agent(model, name="reviewer", instructions="You review.")
         self.is_mortal = is_mortal
@@ -117,24 +112,20 @@ def prepare(folder: Path, base_url: str) -> None:
     FOLDER, BASE_URL = folder, base_url
 
 
-def work(folder: Path, base_url: str, life: int, is_mortal: bool) -> None:
-    """Start the workflow in the first life; wait for its result, and write it."""
+def work(folder: Path, base_url: str, life: int, server: str) -> None:
+    """Start the workflow in the first life; wait for its result, and write it.
+
+    Everything is in the PostgreSQL database of ``server``, or in SQLite files where it's empty.
+    """
     from dbos import DBOS, SetWorkflowID
 
     from fluid_build.copilot.agents.dbos_workflows import composite_workflow
 
     prepare(folder, base_url)
-    store_class = MortalStore if is_mortal else SqliteBackend
-    DBOS(
-        config={
-            "name": "coder",
-            "system_database_url": f"sqlite:///{folder / 'dbos.db'}",
-            "log_level": "ERROR",
-        }
-    )
-    workflow = composite_workflow(
-        "coder", Coder(life, is_mortal), store_class(folder / "runs.db"), width=1
-    )
+    database = server or f"sqlite:///{folder / 'dbos.db'}"
+    store = PostgresBackend(server) if server else SqliteBackend(folder / "runs.db")
+    DBOS(config={"name": "coder", "system_database_url": database, "log_level": "ERROR"})
+    workflow = composite_workflow("coder", Coder(life, is_mortal=True), mortal(store), width=1)
     DBOS.launch()
     if life == 0:
         with SetWorkflowID(WORKFLOW):
@@ -146,4 +137,4 @@ def work(folder: Path, base_url: str, life: int, is_mortal: bool) -> None:
 
 
 if __name__ == "__main__":
-    work(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "mortal")
+    work(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4])

@@ -83,11 +83,11 @@ class Provider:
 
 
 def start(
-    folder: Path, server: LoopbackServer, life: int, kind: str = "immortal"
+    folder: Path, server: LoopbackServer, life: int, database: str
 ) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.copilot.agents.dbos_worker", folder]
     return subprocess.Popen(
-        [*command, server.base_url("anthropic"), str(life), kind],
+        [*command, server.base_url("anthropic"), str(life), database],
         cwd=ROOT,
         env={**os.environ, "ANTHROPIC_API_KEY": server.key},
     )
@@ -104,10 +104,12 @@ def without_dbos(folder: Path) -> tuple[object, Counter[str]]:
     return result.response, provider.answered
 
 
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def test_a_worker_that_is_killed_everywhere_responds_alike_and_pays_for_nothing_twice(
-    tmp_path: Path,
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
     """Inside each call, after each state that is saved, and before each step of the workflow."""
+    database = "" if kind == "sqlite" else request.getfixturevalue("postgres_uri")
     expected, paid = without_dbos(tmp_path)
     (tmp_path / "counts").unlink()
     provider = Provider(kills=True)
@@ -115,7 +117,7 @@ def test_a_worker_that_is_killed_everywhere_responds_alike_and_pays_for_nothing_
     with LoopbackServer(provider) as server:
         while not (tmp_path / "result.json").exists():
             assert lives < MOST_LIVES
-            provider.worker = start(tmp_path, server, lives, "mortal")
+            provider.worker = start(tmp_path, server, lives, database)
             lives += 1
             assert provider.worker.wait(60) in (0, -9)
     ended = json.loads((tmp_path / "result.json").read_text())
