@@ -18,9 +18,9 @@ RACES = """
 """
 
 
-def _sprints(race: str) -> str:
+def _penalties(race: str) -> str:
     return f"""
-        CREATE TABLE sprint_results AS
+        CREATE TABLE result_penalties AS
         SELECT i AS result_id, {race} AS race_id, i % 3 AS points FROM range(1, 60) AS t(i)
     """
 
@@ -29,15 +29,15 @@ def test_rows_that_refer_to_something_else_contradict_a_reference_between_keys(
     tmp_path: Path,
 ) -> None:
     (reference,) = observed(
-        tmp_path, RACES, _sprints("100 + (i * 3 + 5) % 40")
+        tmp_path, RACES, _penalties("100 + (i * 3 + 5) % 40")
     ).contradicted_references
-    assert (reference.table, reference.to_table) == ("sprint_results", "results")
+    assert (reference.table, reference.to_table) == ("result_penalties", "results")
     assert reference.compared == ("race_id",)
     assert reference.agreeing < 0.1 * reference.values
 
 
 def test_rows_that_refer_to_the_same_confirm_a_reference_between_keys(tmp_path: Path) -> None:
-    assert not observed(tmp_path, RACES, _sprints("100 + i % 40")).contradicted_references
+    assert not observed(tmp_path, RACES, _penalties("100 + i % 40")).contradicted_references
 
 
 @pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
@@ -47,13 +47,13 @@ def test_a_contradicted_reference_is_a_candidate_and_no_relationship(
     database = tmp_path / "races.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute(RACES)
-        connection.execute(_sprints("100 + (i * 3 + 5) % 40"))
+        connection.execute(_penalties("100 + (i * 3 + 5) % 40"))
     with open_source(str(database)) as source:
         profile = profile_source(source)
         model = build_model(profile, technique, observations=observe(source, profile)).conceptual
-        between = {("sprint_results", "results")}
+        between = {("result_penalties", "results")}
         assert between.isdisjoint((r.from_entity, r.to_entity) for r in model.relationships)
-        (candidate,) = (c for c in model.candidates if c.from_entity == "sprint_results")
+        (candidate,) = (c for c in model.candidates if c.from_entity == "result_penalties")
         assert "agree" in candidate.reason
     with duckdb.connect(str(database)) as connection:
         rows = connection.execute(candidate.evidence.sql).fetchall()
@@ -64,5 +64,5 @@ def test_a_reference_between_too_many_rows_is_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fluid_build.observations.contradicted_references._MOST_ROWS", 50)
-    sprints = _sprints("100 + (i * 3 + 5) % 40")
+    sprints = _penalties("100 + (i * 3 + 5) % 40")
     assert not observed(tmp_path, RACES, sprints).contradicted_references
