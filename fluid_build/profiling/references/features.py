@@ -85,7 +85,9 @@ def reference_features(
         parent_has_nulls=parent.stats.nulls > 0,
         parent_own_key=parent.own_key_score,
         holds_text=child.key_kind in {"text", "uuid"},
-        shares_key_name=name.bare_squashed == key.bare_squashed and not name.is_generic,
+        shares_key_name=bool(name.full)
+        and name.bare_squashed == key.bare_squashed
+        and not name.is_generic,
     )
 
 
