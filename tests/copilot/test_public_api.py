@@ -82,7 +82,7 @@ PUBLIC = {
         DEFAULT_MAX_CORRECTIONS DEFAULT_MAX_TURNS Denied Fallback HandoffEvent Hooks
         PartialEvent PendingApproval ResultEvent ToolFinishedEvent ToolStartedEvent TurnLimitError
         allow answer_approval ask deny pending_approvals""",
-    "copilot.agents.agui": "agui_app agui_events",
+    "copilot.agents.agui": "agui_app agui_events thread_session",
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
         DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError

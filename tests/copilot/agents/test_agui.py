@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fluid_build.copilot import Agent, ScriptedProvider
-from fluid_build.copilot.agents.agui import agui_app
+from fluid_build.copilot.agents.agui import agui_app, thread_session
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
@@ -69,6 +69,19 @@ def test_a_thread_goes_on_with_what_the_user_says_next(store: SqliteBackend) -> 
     assert "refund" not in sent
     assert sent.count("One.") == 1
     assert store.keys("runs") == [], "a run that is complete is in its session"
+
+
+def test_a_program_reads_and_forgets_the_conversation_of_a_thread(store: SqliteBackend) -> None:
+    """By the thread's id, whatever signs it has."""
+    thread = "Ada/\n1"
+    agent = Agent(ScriptedProvider(["Hello."]))
+    read_events(agent, store, threadId=thread, runId="1", messages=[says("One.")])
+    assert [each["role"] for each in thread_session(store, thread).messages()] == [
+        "user",
+        "assistant",
+    ]
+    thread_session(store, thread).delete()
+    assert not thread_session(store, thread).messages()
 
 
 def test_a_call_waits_for_its_answer_and_is_shown_once(tmp_path: Path) -> None:
@@ -211,6 +224,29 @@ def test_what_is_no_input_is_refused(
     monkeypatch.setattr("fluid_build.copilot.agents.agui.application.MAX_BODY_BYTES", 1000)
     app = agui_app(Agent(ScriptedProvider([])), store=store)
     assert post(app, body, method)[0] == status
+
+
+def test_a_request_whose_dependencies_fail_gets_no_answer_that_looks_good(
+    store: SqliteBackend,
+) -> None:
+    """The server answers with its own 500, as nothing is sent yet."""
+
+    def user_of(scope: Any) -> str:
+        raise LookupError("no such user")
+
+    app = agui_app(Agent(ScriptedProvider([])), store=store, deps_of=user_of)
+    body = json.dumps({"threadId": "t", "runId": "1", "messages": [says("Hi.")]}).encode()
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with pytest.raises(LookupError):
+        asyncio.run(app({"type": "http", "method": "POST"}, receive, send))
+    assert sent == []
 
 
 def test_a_call_of_an_agent_inside_is_an_interrupt_without_a_call(store: SqliteBackend) -> None:

@@ -4,6 +4,6 @@ Source: the Agent User Interaction Protocol, version 1.0.
 """
 
 from fluid_build.copilot.agents.agui.application import agui_app
-from fluid_build.copilot.agents.agui.running import agui_events
+from fluid_build.copilot.agents.agui.running import agui_events, thread_session
 
-__all__ = ["agui_app", "agui_events"]
+__all__ = ["agui_app", "agui_events", "thread_session"]

@@ -53,9 +53,9 @@ def agui_app(
         except UsageError as error:
             await _answer(send, 400, {"message": error.message})
             return
+        deps = None if deps_of is None else deps_of(scope)
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        deps = None if deps_of is None else deps_of(scope)
         async with aclosing(agui_events(agent, request, store=store, deps=deps)) as events:
             async for event in events:
                 body = f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()

@@ -59,8 +59,8 @@ class RunInput(_Input):
 
     @property
     def session_id(self) -> str:
-        """Return the id of the conversation in the store, whatever signs the thread's has."""
-        return _digest(self.thread_id)
+        """Return the id of the conversation in the store."""
+        return session_id(self.thread_id)
 
     @property
     def saved_run_id(self) -> str:
@@ -84,6 +84,11 @@ class RunInput(_Input):
                 "The user has said nothing new.", hint="Send a message with the role user."
             )
         return blocks
+
+
+def session_id(thread_id: str) -> str:
+    """Return the id of a thread's session, which may have less signs than the thread's own."""
+    return _digest(thread_id)
 
 
 def read_input(document: object) -> RunInput:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from fluid_build.copilot.agents.agent.agent import Agent
 from fluid_build.copilot.agents.agent.events import ResultEvent
 from fluid_build.copilot.agents.agent.sessions import ChatSession
-from fluid_build.copilot.agents.agui.requests import RunInput, read_input
+from fluid_build.copilot.agents.agui.requests import RunInput, read_input, session_id
 from fluid_build.copilot.agents.agui.translation import AguiEvent, Translation
 from fluid_build.copilot.agents.composite.approvals import pending_approvals
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
@@ -19,6 +19,11 @@ from fluid_build.json_types import JsonObject
 
 DepsT = TypeVar("DepsT")
 OutputT = TypeVar("OutputT")
+
+
+def thread_session(store: Store, thread_id: str) -> ChatSession:
+    """Return the conversation of a thread, to read, to forget, or to go on with by ``run``."""
+    return ChatSession(store, session_id(thread_id))
 
 
 async def agui_events(
@@ -38,7 +43,7 @@ async def agui_events(
     answers = {entry.interrupt_id: entry for entry in asked.resume or ()}
     telling = Translation(asked, agent.name, agent.typed_agents, answers)
     yield telling.start()
-    session = ChatSession(store, asked.session_id)
+    session = thread_session(store, asked.thread_id)
     try:
         if answers:
             run_id = _waiting_run(store, asked, answers)
