@@ -293,7 +293,7 @@ class ApprovalRequiredError(AgentExecutionError):
         names = ", ".join(call.name for call in pending)
         super().__init__(
             f"A person has to approve calls of {names} first.",
-            hint="Resume the run with approvals.",
+            hint="Resume the run with approvals. Only a run that is saved can wait for them.",
         )
         self.pending = tuple(pending)
         self.waits = waits

@@ -24,6 +24,7 @@ from fluid_build.copilot.errors import ApprovalRequiredError, ProviderServerErro
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.errors import UsageError
 
 SCHEMA = {
     "type": "object",
@@ -179,3 +180,18 @@ def test_a_retry_is_bounded_and_waits(error: Exception, waits: list[float]) -> N
     assert not result.ok
     assert agent.calls == 3
     assert [int(seconds) for seconds in waited] == waits
+
+
+def test_a_step_takes_a_pydantic_model_as_the_form_of_its_answer() -> None:
+    """A checkpoint saves the step as JSON, so it has the schema."""
+    step = completion("plan", "List what is to do.", response_format=Plan)
+    assert step.response_format == Plan.model_json_schema()
+    agent = Agent(ScriptedProvider([{"tasks": ["Fix it."]}]))
+    result = run_sync(Coder([step]), {"agent": agent})
+    assert Plan.model_validate_json(result.response) == Plan(tasks=["Fix it."])
+
+
+@pytest.mark.parametrize("form", [list[str], "json", Plan(tasks=[])])
+def test_a_step_refuses_anything_else_where_it_is_written(form: Any) -> None:
+    with pytest.raises(UsageError, match=r"'plan'.*JSON schema"):
+        completion("plan", "List what is to do.", response_format=form)

@@ -407,14 +407,15 @@ def test_a_step_that_cannot_be_saved_is_an_error(store: Store) -> None:
 
 
 def test_internal_notes_that_are_not_json_are_an_error(store: Store) -> None:
-    """Notes that would come back as something else are refused."""
+    """Notes that would come back as something else are refused, by name."""
 
     class Noted(Pipeline):
         def on_step_complete(self, step: Any, state: Composite) -> Composite:
-            return put_state(state, "x", object())
+            return put_state(state, "tools", {"mine": object()})
 
-    with pytest.raises(StoreError, match="JSON"):
+    with pytest.raises(StoreError, match=r"'tools'.*JSON") as caught:
         run_sync(Noted, {"agent": Talker()}, checkpoint=Checkpoint(store, "r"))
+    assert "init" in str(caught.value.hint)
 
 
 def test_no_key_is_saved(tmp_path: Path) -> None:

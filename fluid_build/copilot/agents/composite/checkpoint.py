@@ -208,9 +208,13 @@ class Checkpoint:
             "item": self.item,
         }
         written["head"] = head
-        self.store.put_many(
-            self.namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
-        )
+        try:
+            self.store.put_many(
+                self.namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
+            )
+        except StoreError:
+            _refuse_unsavable_notes(head["internal"])
+            raise
 
     def _cleaned(self, message: Message) -> Message:
         """Return a message without secrets: each is saved several times, and searched once."""
@@ -457,6 +461,19 @@ def _readable_response(head: _Head) -> object:
     """Return the saved response, with its models."""
     is_plain = head.get("format", 1) < _FORMAT
     return head["response"] if is_plain else load_models(head["response"])
+
+
+def _refuse_unsavable_notes(internal: JsonValue) -> None:
+    """Raise ``StoreError`` for the first note that JSON can't hold, by its name."""
+    for name, note in internal.items() if isinstance(internal, Mapping) else ():
+        try:
+            to_json_text(note)
+        except StoreError as error:
+            raise StoreError(
+                f"The note {name!r} of internal can't be saved: {error.message}",
+                hint="Keep agents and other objects in the arguments, which init gets again when "
+                "the run is resumed, or write dump_internal and load_internal.",
+            ) from None
 
 
 def _is_json(value: object) -> bool:

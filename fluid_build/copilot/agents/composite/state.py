@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from pydantic import BaseModel
+
 from fluid_build.copilot.messages import Message
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject
 
 Key: TypeAlias = str | Sequence[str]
@@ -88,15 +91,16 @@ def completion(
     *,
     model: object = None,
     toolbox: object = None,
-    response_format: JsonObject | None = None,
+    response_format: JsonObject | type[BaseModel] | None = None,
     keep_prompt: bool = False,
 ) -> CompletionStep:
     """Return a turn in the agent's conversation; ``prompt`` is a system message at its end.
 
-    ``response_format`` is a JSON Schema for the answer; with ``keep_prompt`` the prompt stays in
-    the conversation.
+    ``response_format`` is a JSON Schema for the answer, or a Pydantic model that has one; with
+    ``keep_prompt`` the prompt stays in the conversation. Raises ``UsageError`` for another format.
     """
-    return CompletionStep(name, prompt, model, toolbox, response_format, keep_prompt)
+    schema = None if response_format is None else _schema_of(response_format, name)
+    return CompletionStep(name, prompt, model, toolbox, schema, keep_prompt)
 
 
 def delegate(
@@ -152,6 +156,17 @@ def evolve(state: Composite, **changes: object) -> Composite:
     evolved = object.__new__(type(state))
     evolved.__dict__.update(state.__dict__, **changes)
     return evolved
+
+
+def _schema_of(response_format: object, name: str) -> JsonObject:
+    if isinstance(response_format, type) and issubclass(response_format, BaseModel):
+        return response_format.model_json_schema()
+    if isinstance(response_format, Mapping):
+        return response_format
+    raise UsageError(
+        f"The response_format of step {name!r} isn't a JSON schema.",
+        hint="Pass a schema as a dictionary, or a class of Pydantic's BaseModel.",
+    )
 
 
 def _path(key_or_path: Key) -> tuple[str, ...]:
