@@ -17,7 +17,7 @@ these are ``cost``, ``llm``, ``tools``, ``agents``, ``evals`` and ``mcp``.
 TYPE_CHECKING = False  # type checkers take it for True; importing typing isn't free
 
 if TYPE_CHECKING:
-    from fluid_build.copilot.agents.agent import Agent
+    from fluid_build.copilot.agents.agent import Agent, ChatSession
     from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
     from fluid_build.copilot.agents.composite import (
         Checkpoint,
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from fluid_build.copilot.llm.client import LlmClient
     from fluid_build.copilot.llm.providers import make_provider
     from fluid_build.copilot.llm.testing import LoopbackServer, ScriptedProvider
+    from fluid_build.copilot.messages import ToolCall
+    from fluid_build.copilot.store.backends.sqlite import SqliteBackend
     from fluid_build.copilot.tools.registry import forge_tool
     from fluid_build.copilot.tools.toolbox import Toolbox
 
 __all__ = [
     "Agent",
     "BaseStageAgent",
+    "ChatSession",
     "Checkpoint",
     "Composite",
     "CompositeAgent",
@@ -47,7 +50,9 @@ __all__ = [
     "LoopbackServer",
     "RunCostTracker",
     "ScriptedProvider",
+    "SqliteBackend",
     "StageSession",
+    "ToolCall",
     "Toolbox",
     "completion",
     "delegate",
@@ -60,6 +65,7 @@ __all__ = [
 _MODULES = {
     "Agent": "agents.agent",
     "BaseStageAgent": "agents.base",
+    "ChatSession": "agents.agent",
     "Checkpoint": "agents.composite",
     "Composite": "agents.composite",
     "CompositeAgent": "agents.composite",
@@ -69,7 +75,9 @@ _MODULES = {
     "LoopbackServer": "llm.testing",
     "RunCostTracker": "cost",
     "ScriptedProvider": "llm.testing",
+    "SqliteBackend": "store.backends.sqlite",
     "StageSession": "agents.base",
+    "ToolCall": "messages",
     "Toolbox": "tools.toolbox",
     "completion": "agents.composite",
     "delegate": "agents.composite",
