@@ -57,12 +57,16 @@ def is_summary(message: Message) -> bool:
 
 
 def transcript(messages: Sequence[Message]) -> str:
-    """Return the messages as plain text, with long parts and a long whole clipped."""
+    """Return the messages as plain text, with long parts and a long whole clipped.
+
+    An earlier summary stays as it is: it says who spoke, and is all that is left of its part.
+    """
     lines: list[str] = []
     for message in messages:
-        role = message.get("role", "user")
-        text = text_of(message).removeprefix(f"{SUMMARY_HEADING}\n")
-        if text:
+        role, text = message.get("role", "user"), text_of(message)
+        if is_summary(message):
+            lines.append(text.removeprefix(SUMMARY_HEADING).strip())
+        elif text:
             lines.append(f"{role}: {clip_text(text, _LONGEST_PART)}")
         for block in attachments(message):
             lines.append(f"{role} attached: {block['type']} {block.get('name') or ''}".rstrip())

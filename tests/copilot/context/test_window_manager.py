@@ -417,6 +417,20 @@ def test_without_a_summary_of_a_model_older_context_is_extracted(summarizer):
     assert window.metadata["left_out"] > 0
 
 
+def test_a_summary_that_is_summarised_again_keeps_its_lines():
+    """As often as it takes: each line says once who spoke, and the earlier summary isn't cut."""
+    manager = manager_of(ContextPruningStrategy.SUMMARIZE, 12_000, None)
+    window = manager.create_window([{"role": "user", "content": fact} for fact in FACTS])
+    for number in range(300):
+        said = f"Table {chr(97 + number % 26) * 5}{number} has {number} rows. " * 12
+        window = manager.add_message(window, {"role": "assistant", "content": said})
+    heading, *lines = window.messages[0]["content"].splitlines()
+    assert window.metadata["prunings"] > 5
+    assert heading == SUMMARY_HEADING
+    assert lines[:2] == [f"user: {fact}" for fact in FACTS]
+    assert all(line.count("assistant: ") == 1 for line in lines[2:])
+
+
 def test_the_window_says_what_was_done():
     """How often it was pruned, how, and what stands for what is gone."""
     manager = manager_of(ContextPruningStrategy.SUMMARIZE, 400, lambda text: "They spoke.")
