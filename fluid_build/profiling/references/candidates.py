@@ -194,9 +194,10 @@ class ParentSearch:
         """Yield primary keys that may hold a column's values for another reason than chance."""
         if child.stats.is_key and child.is_primary_key:
             # Two keys that count share their values, and two lists share names. Codes and other
-            # texts that are all another table's are those of a subtype.
-            is_label = not _LABEL_WORDS.isdisjoint(child.parsed_name.bare[-1:])
-            if child.key_kind in {"text", "uuid"} and not is_label:
+            # texts that are all another table's are those of a subtype, if a name says so, too.
+            name = child.parsed_name.bare[-1:]
+            is_code = bool(name) and _LABEL_WORDS.isdisjoint(name)
+            if child.key_kind in {"text", "uuid"} and is_code:
                 yield from (parent for parent in self.sparse_primary if parent is not child)
             return
         own = [self.own_primary[child.table.index]] if child.table.index in self.own_primary else []
