@@ -392,3 +392,28 @@ def test_lists_that_count_from_one_are_not_subtypes_of_each_other(rows: int, mor
 )
 def test_only_english_participles_are_other_words(left: str, right: str, is_one: bool) -> None:
     assert bool(word_similarity(left, right)) is is_one
+
+
+@pytest.mark.parametrize("column", ["org_id", "parent_org", "org"])
+def test_numbers_refer_to_a_key_that_is_text(column: str) -> None:
+    """A reader of files takes digits for numbers, though a few keys of their parent have letters."""
+    profile = profiled(
+        f"""
+        CREATE TABLE org AS SELECT CASE WHEN i < 60 THEN '' || (100 + i) ELSE 'A' || i END AS org_id,
+            'Org ' || i AS name FROM range(70) t(i);
+        CREATE TABLE invoice AS SELECT 5000 + 3 * i AS invoice_id, 100 + pick(i, 1, 60) AS {column}
+            FROM range(600) t(i);
+        """
+    )
+    assert f"invoice({column}) -> org(org_id)" in references(profile)
+
+
+def test_numbers_that_no_text_key_holds_stay_numbers() -> None:
+    profile = profiled(
+        """
+        CREATE TABLE users AS SELECT 100 + i AS uid, 'user' || i AS user_name FROM range(70) t(i);
+        CREATE TABLE session AS SELECT 5000 + 3 * i AS session_id, 100 + pick(i, 1, 70) AS user_id
+            FROM range(600) t(i);
+        """
+    )
+    assert "session(user_id) -> users(uid)" in references(profile)

@@ -70,6 +70,8 @@ class MeasuredColumn:
             return f"TRY_CAST({quoted} AS BIGINT)"
         if self.key_kind == "uuid" and self.stats.kind != "uuid":
             return f"TRY_CAST({quoted} AS UUID)"
+        if self.key_kind == "text" and self.stats.kind == "integer":
+            return f"CAST({quoted} AS VARCHAR)"
         return quoted
 
     @property

@@ -107,12 +107,9 @@ class ParentSearch:
                     by_id[id(parent)] = unnamed
         return sorted(by_id.values(), key=lambda c: (-c.estimate, str(c.parent)))
 
-    def best_name_score(self, child: MeasuredColumn) -> float:
-        """Return how well a column's name says that it refers to a key of another table."""
-        return max(
-            (score for parent, score in self._named(child) if parent.table is not child.table),
-            default=0.0,
-        )
+    def named_elsewhere(self, child: MeasuredColumn) -> list[tuple[MeasuredColumn, float]]:
+        """Return the keys of other tables that a column's name may mean, with how well it does."""
+        return [(key, score) for key, score in self._named(child) if key.table is not child.table]
 
     def _named(self, child: MeasuredColumn) -> Iterable[tuple[MeasuredColumn, float]]:
         """Yield the keys that a column's name may point at, with their name scores."""

@@ -84,6 +84,13 @@ class Prober:
         values = self.numbers.get(id(child), probes)
         return len([value for value in values if value in keys]) / len(probes)
 
+    def share_as_text(self, child: MeasuredColumn, parent: MeasuredColumn) -> float:
+        """Return the share of a number's probes that are texts of the parent; 0 if it's large."""
+        if not self.probes[id(child)] or not self.cache.can_hold([parent]):
+            return 0.0
+        keys = self.cache.values([parent]).counts
+        return sum(value in keys for value in self.probes[id(child)]) / len(self.probes[id(child)])
+
     def close(self) -> None:
         """Drop the tables of probes."""
         while self._loaded_kinds:

@@ -38,6 +38,8 @@ _ROW_WORDS = terms("acting", "version")
 _SEQUENCE_WORDS = terms("sequence")
 _WORLDWIDE_LISTS = tuple(map(terms, ("country", "currency", "language")))
 """Words for what is the same everywhere, whichever table has a column of it."""
+_FEWEST_KEYS = 0.85
+"""The share of a number's sampled values that must be among the keys that are text."""
 _PLAIN_NAME = 0.6
 """The name score from which a key is plainly meant (see ``NameWeights``)."""
 
@@ -152,15 +154,23 @@ class ReferenceSearch:
     def _compare_as_its_key(
         self, child: MeasuredColumn, searches: Mapping[str, ParentSearch]
     ) -> None:
-        """Compare text of digits as text if the key that its name means is text.
+        """Compare digits as text if the key that their name means is text.
 
-        A few rows may happen to have only codes without letters, such as those of one region.
+        A few rows may happen to have only codes without letters, such as those of one region. A
+        number must be among the key's values, too.
         """
-        if child.key_kind != "integer" or child.stats.kind != "text" or child.stats.is_unique:
+        is_integer = child.key_kind == "integer" and child.stats.kind in {"text", "integer"}
+        if not is_integer or child.stats.is_unique or not {"text", "integer"} <= set(searches):
             return
+        texts = searches["text"].named_elsewhere(child)
+        if child.stats.kind == "integer":
+            texts = [t for t in texts if self.prober.share_as_text(child, t[0]) >= _FEWEST_KEYS]
         best = {
-            kind: searches[kind].best_name_score(child) if kind in searches else 0.0
-            for kind in ("text", "integer")
+            kind: max((score for _, score in named), default=0.0)
+            for kind, named in (
+                ("text", texts),
+                ("integer", searches["integer"].named_elsewhere(child)),
+            )
         }
         if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
             child.key_kind = "text"
