@@ -396,11 +396,11 @@ def test_only_english_participles_are_other_words(left: str, right: str, is_one:
 
 @pytest.mark.parametrize("column", ["org_id", "parent_org", "org"])
 def test_numbers_refer_to_a_key_that_is_text(column: str) -> None:
-    """A reader of files takes digits for numbers, though a few keys of their parent have letters."""
+    """A reader of files takes digits for numbers, though a few of the keys have letters."""
     profile = profiled(
         f"""
-        CREATE TABLE org AS SELECT CASE WHEN i < 60 THEN '' || (100 + i) ELSE 'A' || i END AS org_id,
-            'Org ' || i AS name FROM range(70) t(i);
+        CREATE TABLE org AS SELECT 'Org ' || i AS name,
+            CASE WHEN i < 60 THEN '' || (100 + i) ELSE 'A' || i END AS org_id FROM range(70) t(i);
         CREATE TABLE invoice AS SELECT 5000 + 3 * i AS invoice_id, 100 + pick(i, 1, 60) AS {column}
             FROM range(600) t(i);
         """

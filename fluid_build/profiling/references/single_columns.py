@@ -160,17 +160,20 @@ class ReferenceSearch:
         number must be among the key's values, too.
         """
         is_integer = child.key_kind == "integer" and child.stats.kind in {"text", "integer"}
-        if not is_integer or child.stats.is_unique or not {"text", "integer"} <= set(searches):
+        if not is_integer or child.stats.is_unique or "text" not in searches:
             return
-        texts = searches["text"].named_elsewhere(child)
+        named = {
+            kind: searches[kind].named_elsewhere(child) if kind in searches else []
+            for kind in ("text", "integer")
+        }
         if child.stats.kind == "integer":
-            texts = [t for t in texts if self.prober.share_as_text(child, t[0]) >= _FEWEST_KEYS]
+            named["text"] = [
+                (key, score)
+                for key, score in named["text"]
+                if self.prober.share_as_text(child, key) >= _FEWEST_KEYS
+            ]
         best = {
-            kind: max((score for _, score in named), default=0.0)
-            for kind, named in (
-                ("text", texts),
-                ("integer", searches["integer"].named_elsewhere(child)),
-            )
+            kind: max((score for _, score in keys), default=0.0) for kind, keys in named.items()
         }
         if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
             child.key_kind = "text"
