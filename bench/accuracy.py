@@ -17,10 +17,10 @@ The calibration error is over all judged references: those that were chosen and 
 weren't. Only the tables of the calibration are fitted (``bench/calibrate.py``); with
 ``--leave-one-out``, those for each database are fitted to the others. The weights are set by hand.
 
-``--collected`` scores half of the databases of ``bench/sources.toml`` twice: by the references that
-their sources declare, and with those of ``bench/collected/settled_*.toml``. Where an application
-declares few of its references, only the second figure says how good we are. Errors of *look-once*
-aren't shown.
+``--collected`` scores a part of the databases of ``bench/sources.toml`` twice: by the references
+that their sources declare, and with those of ``bench/collected/settled_*.toml``. Where an
+application declares few of its references, only the second figure says how good we are. Errors of
+*fresh* aren't shown; those of *look-once* are, since it has been read.
 
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
 them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
@@ -39,7 +39,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.collected.listing import LEARN, LOOK_ONCE  # noqa: E402
+from bench.collected.listing import FRESH, LEARN, LOOK_ONCE  # noqa: E402
 from bench.collected.settled import Settled, read_settled, settled_truth  # noqa: E402
 from bench.keys.databases import Database, profile_database, read_databases  # noqa: E402
 from bench.keys.fitting import fit_calibration  # noqa: E402
@@ -108,7 +108,9 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--corpus", type=Path, action="append", metavar="DIR", help="repeatable")
     parser.add_argument(
-        "--collected", choices=[LEARN, LOOK_ONCE], help="score half of the collected databases"
+        "--collected",
+        choices=[LEARN, LOOK_ONCE, FRESH],
+        help="score a part of the collected databases",
     )
     parser.add_argument("--worlds", type=int, metavar="N", help="score N made-up databases")
     parser.add_argument("--seed", type=int, default=1, help="of the made-up databases")
@@ -121,8 +123,8 @@ def read_options() -> argparse.Namespace:
         "--weight", action="append", default=[], metavar="GROUP.NAME=NUMBER", help="repeatable"
     )
     options = parser.parse_args()
-    if options.collected == LOOK_ONCE and options.errors:
-        parser.error("Errors of look-once aren't shown, so that no rule is written for them.")
+    if options.collected == FRESH and options.errors:
+        parser.error("Errors of fresh aren't shown, so that no rule is written for them.")
     try:
         options.weights = changed_weights(options.weight)
     except ValueError as error:

@@ -10,7 +10,7 @@ read, and a column without a line is none and not personal, except where its tab
 five rows: nobody labelled those. Only types that occur as labels are scored: one of them on a
 column with another label is a false positive, a missed one a false negative, and every other type
 counts as "none". ``bench/collected`` has labels of the databases of ``sources.toml``, written by
-reading a few values of each column; nobody reads the errors of *look once*.
+reading a few values of each column. Those of *look-once* have been read; *fresh* has none yet.
 
 Micro scores count columns. Macro scores are the mean F1 over types, and over the databases that
 have a label or a false positive; a database without either says nothing. "Personal" scores the yes

@@ -1,4 +1,7 @@
-"""The list of databases, ``bench/sources.toml``, and the draw of its two halves."""
+"""The list of databases, ``bench/sources.toml``, and the draw of its two halves.
+
+A third part, ``fresh``, was collected later and is never drawn: *look-once* has been read since.
+"""
 
 import random
 import tomllib
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LEARN, LOOK_ONCE = "learn", "look-once"
+LEARN, LOOK_ONCE, FRESH = "learn", "look-once", "fresh"
 
 
 @dataclass(frozen=True)

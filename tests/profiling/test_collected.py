@@ -11,6 +11,7 @@ from bench import accuracy
 from bench.collected.clones import MissingFileError, find_clone
 from bench.collected.declared import stated_reference
 from bench.collected.listing import (
+    FRESH,
     LEARN,
     LOOK_ONCE,
     Source,
@@ -25,7 +26,7 @@ from bench.collected.truth import write
 from bench.keys.databases import Database
 from bench.keys.naming import renaming
 from bench.keys.scores import score_foreign_keys
-from bench.sources import LIST, check_settled, scanning_engine
+from bench.sources import LIST, check_settled, draw, scanning_engine
 from tests.modeling.profiles import column, profile, reference, table
 
 SCRIPT = """
@@ -154,7 +155,29 @@ def test_a_truth_as_declared_stays_as_it_is() -> None:
     assert [key["kind"] for key in settled.truth["foreign_keys"]] == ["code", "open"]
 
 
-@pytest.mark.parametrize("half", [LEARN, LOOK_ONCE])
+def test_fresh_databases_are_of_repositories_that_nobody_has_read() -> None:
+    """What was learnt from a repository tells of its other databases."""
+    read, fresh = set(), set()
+    for each in read_sources(LIST):
+        (fresh if each.half == FRESH else read).add(each.repository)
+    assert fresh
+    assert not read & fresh
+
+
+def test_fresh_databases_are_never_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draw for databases that were added leaves them, and the balance of the halves, alone."""
+    entry = '[[database]]\nname = "{}"\nrepository = "https://x/{}/r"\ncommit = "HEAD"\n'
+    entry += 'format = "mariadb"\nfiles = []\n{}\n'
+    text = entry.format("a", "a", 'half = "fresh"\n') + entry.format("b", "b", "")
+    (tmp_path / "list.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("bench.sources.LIST", tmp_path / "list.toml")
+    assert draw(read_sources(tmp_path / "list.toml"), seed=1) == 0
+    halves = [each.half for each in read_sources(tmp_path / "list.toml")]
+    assert halves[0] == FRESH
+    assert halves[1] in (LEARN, LOOK_ONCE)
+
+
+@pytest.mark.parametrize("half", [LEARN, LOOK_ONCE, FRESH])
 def test_what_is_settled_is_of_databases_of_that_half(half: str) -> None:
     """A name that is spelt wrongly would settle nothing."""
     assert set(read_settled(half)) <= {
@@ -176,11 +199,11 @@ def test_a_settled_reference_that_the_data_denies_is_named(
     assert problems == ["steden: the data doesn't bear out stad -> land."]
 
 
-def test_errors_of_look_once_are_not_shown(
+def test_errors_of_fresh_are_not_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Who writes rules never sees them."""
-    monkeypatch.setattr("sys.argv", ["accuracy.py", "--collected", LOOK_ONCE, "--errors"])
+    monkeypatch.setattr("sys.argv", ["accuracy.py", "--collected", FRESH, "--errors"])
     with pytest.raises(SystemExit):
         accuracy.main()
     assert "no rule is written for them" in capsys.readouterr().err
