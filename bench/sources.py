@@ -8,8 +8,8 @@
 
 ``DIR`` has a clone of each repository at its commit, in a folder ``owner+name``, bare or not:
 ``git clone https://github.com/owner/name owner+name``. The folder that is built has ``learn``,
-``look-once`` and ``fresh``, each with a folder for a database as ``bench/accuracy.py`` reads it. The
-figures of *fresh* are taken once per release: nothing is tuned by them, and nobody reads its
+``look-once`` and ``fresh``, each with a folder for a database as ``bench/accuracy.py`` reads it.
+The figures of *fresh* are taken once per release: nothing is tuned by them, and nobody reads its
 errors. *Look-once* was that part until it was read; now it is one more to learn from.
 
 Scripts run on servers of our own, MariaDB and PostgreSQL, past the statements that fail there; the
