@@ -86,7 +86,7 @@ _WITHOUT_PACKAGES = """
 import importlib, json, sys
 from fluid_build.errors import MissingExtraError
 
-sys.modules.update(dict.fromkeys(["httpx", "mcp", "opentelemetry"]))
+sys.modules.update(dict.fromkeys(["dbos", "httpx", "mcp", "opentelemetry"]))
 messages = {}
 for name in sys.argv[1:]:
     try:
