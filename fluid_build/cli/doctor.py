@@ -63,6 +63,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "pandas": ("pandas", "profiles as data frames, in Python"),
     "mcp": ("mcp", "`fluid mcp serve`, and tools of other MCP servers"),
     "litellm": ("litellm", "providers that only LiteLLM knows"),
+    "dbos": ("dbos", "composites of agents as workflows of DBOS"),
     "otel": ("opentelemetry.sdk", "traces and metrics"),
     "vectors": ("numpy", "memory that is searched by meaning"),
 }
