@@ -3,25 +3,16 @@
 Each process that worked on the run has an axis of its own: between two there may be days.
 """
 
-import base64
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from fluid_build import __version__
-from fluid_build.report.page.page_file import GENERATOR
+from fluid_build.report.page.page import plain_page
 from fluid_build.report.page.run import dollars
 from fluid_build.report.page.run_timeline import Bar, Tick, axis, bar, duration
-from fluid_build.text import counted
 
 _MOST_ROWS = 3_000
 """Rows of a process: a page that a browser still scrolls at once. More are counted."""
@@ -74,22 +65,18 @@ class Process:
     sums: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """A run with what each process did on it."""
+
+    run_id: str
+    processes: tuple[Process, ...]
+
+
 def agent_run_page(run_id: str, operations: Sequence[OperationFacts]) -> str:
     """Return the page of a run as HTML that needs no network and runs no script."""
-    style = "\n".join(_asset(name) for name in _STYLES)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return (
-        _environment()
-        .get_template("agent_run.html")
-        .render(
-            run=run_id,
-            generator=f"{GENERATOR} {__version__}",
-            policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none';"
-            " form-action 'none'",
-            style=Markup(style),
-            processes=processes(operations),
-        )
-    )
+    data = AgentRun(run_id, processes(operations))
+    return plain_page("agent_run.html", f"Run {run_id}", data, _STYLES)
 
 
 def processes(operations: Sequence[OperationFacts]) -> tuple[Process, ...]:
@@ -166,27 +153,3 @@ def _descendants(
     for child in children[operation.id]:
         yield child
         yield from _descendants(child, children)
-
-
-@cache
-def _asset(name: str) -> str:
-    folder = files("fluid_build.report.page") / "assets"
-    return (folder / name).read_text(encoding="utf-8").strip()
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("fluid_build.report.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "counted": counted,
-        "dollars": dollars,
-        "duration": duration,
-        "figure": "{:,}".format,
-    }
-    return environment

@@ -238,16 +238,18 @@ def report_page(content: PageContent) -> str:
     )
 
 
-def plain_page(template: str, title: str, data: object) -> str:
+def plain_page(
+    template: str, title: str, data: object, styles: tuple[str, ...] = ("base.css",)
+) -> str:
     """Return a page of one view, which runs no script; the same data gives the same text."""
-    style = _asset_text(("base.css",))
+    style = _asset_text(styles)
     return (
         _environment()
         .get_template(template)
         .render(
             title=title,
             generator=f"{GENERATOR} {__version__}",
-            policy=_policy(style, ""),
+            policy=_policy(style),
             style=Markup(style),
             data=data,
         )
@@ -296,10 +298,12 @@ def _title(content: PageContent) -> str:
     return content.view.model.product if content.view.model else content.view.profile.source_name
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str = "") -> str:
+    """Return what the browser may do: use the page's style, and run its script if it has one."""
+    scripts = f" script-src {_hash(script)};" if script else ""
     return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)};"
-        " base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {_hash(style)};{scripts} base-uri 'none';"
+        " form-action 'none'"
     )
 
 
