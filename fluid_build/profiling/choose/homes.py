@@ -31,7 +31,9 @@ def lead_home(
     for reference in chosen:
         if is_twin(reference.child, reference.parent):
             by_meaning[_meanings(reference.child)[0]].append(reference)
-    referring = {(id(r.child.table), id(r.child)) for r in chosen}
+    referring: dict[int, set[int]] = defaultdict(set)
+    for reference in chosen:
+        referring[id(reference.child.table)].add(id(reference.child))
     moved: dict[int, ColumnReference] = {}
     for references in by_meaning.values():
         homeward = _homeward(references, search, candidates, weights)
@@ -83,7 +85,7 @@ def _highest(references: Iterable[ColumnReference]) -> float:
 def _is_better_home(
     home: ColumnReference,
     twin: ColumnReference,
-    referring: Iterable[tuple[int, int]],
+    referring: Mapping[int, set[int]],
     weights: ReferenceWeights,
 ) -> bool:
     """Return whether a key is meant rather than its twin, which may be a subtype or a part."""
@@ -94,7 +96,7 @@ def _is_better_home(
         not twin.parent.is_primary_key
         or home.features.name > twin.features.name
         or extends_name(table.parsed_name, home.parent.table.parsed_name)
-        or any(t == id(table) and column != id(twin.parent) for t, column in referring)
+        or bool(referring.get(id(table), set()) - {id(twin.parent)})
     )
 
 

@@ -84,7 +84,7 @@ def choose_single(
 def _may_be_repeated(column: MeasuredColumn) -> bool:
     """Return whether another table that has a column's name may mean this table by it."""
     name = column.parsed_name
-    if not column.key_kind or name.is_generic or column.parsed_name.is_reference:
+    if not column.key_kind or name.is_generic or name.is_reference:
         return False
     return not name.names_table or column.own_key_score >= NAMED_AS_KEY
 

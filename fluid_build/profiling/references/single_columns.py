@@ -162,20 +162,20 @@ class ReferenceSearch:
         is_integer = child.key_kind == "integer" and child.stats.kind in {"text", "integer"}
         if not is_integer or child.stats.is_unique or "text" not in searches:
             return
-        named = {
-            kind: searches[kind].named_elsewhere(child) if kind in searches else []
-            for kind in ("text", "integer")
-        }
-        if child.stats.kind == "integer":
-            named["text"] = [
-                (key, score)
-                for key, score in named["text"]
-                if self.prober.share_as_text(child, key) >= _FEWEST_KEYS
-            ]
-        best = {
-            kind: max((score for _, score in keys), default=0.0) for kind, keys in named.items()
-        }
-        if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
+        named = [
+            (score, key)
+            for key, score in searches["text"].named_elsewhere(child)
+            if score >= _PLAIN_NAME
+        ]
+        if not named:
+            return
+        numbers = searches["integer"].named_elsewhere(child) if "integer" in searches else ()
+        least = max((score for _, score in numbers), default=0.0)
+        is_text = child.stats.kind == "text"
+        if any(
+            score > least and (is_text or self.prober.share_as_text(child, key) >= _FEWEST_KEYS)
+            for score, key in named
+        ):
             child.key_kind = "text"
             self.cache.forget(child.table)
             self.prober.probe_again(child)
