@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,6 @@ from tests.copilot.agents.agent.models import call, calling
 from tests.copilot.agents.agui_runs import all_runs, chat, read_events, says
 
 PAIRS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CALL": "toolCallId"}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteBackend]:
-    backend = SqliteBackend(tmp_path / "chats.db")
-    yield backend
-    backend.close()
 
 
 def kinds(events: list[Any]) -> list[str]:

@@ -159,13 +159,6 @@ Launch = Callable[[CompositeAgent], Callable[..., Any]]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteBackend]:
-    backend = SqliteBackend(tmp_path / "runs.db")
-    yield backend
-    backend.close()
-
-
-@pytest.fixture
 def launch(tmp_path: Path, store: SqliteBackend) -> Iterator[Launch]:
     """Register a composite and launch DBOS; return what starts a workflow of a run."""
     from dbos import DBOS

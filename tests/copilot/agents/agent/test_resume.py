@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,6 @@ from tests.copilot.agents.agent.models import call, calling
 
 # Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteBackend]:
-    backend = SqliteBackend(tmp_path / "store.db")
-    yield backend
-    backend.close()
 
 
 def answer(prompt: LlmPrompt) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,13 +22,6 @@ from fluid_build.copilot.messages import text_of
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import MODELS, call, calling
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteBackend]:
-    backend = SqliteBackend(tmp_path / "store.db")
-    yield backend
-    backend.close()
 
 
 def count(prompt: LlmPrompt) -> str:
