@@ -5,6 +5,7 @@
     python bench/accuracy.py --corpus DIR --names upper --errors
     python bench/accuracy.py --weight reference.name=6 --weight composite.accepted=0.5
     python bench/accuracy.py --worlds 40 --seed 1         # made-up databases
+    python bench/accuracy.py --worlds 40 --seed 1 --by-hazard
     python bench/accuracy.py --collected learn            # of bench/sources.py, in ../collected
 
 A corpus folder has a folder for each database, with ``data/*.parquet`` and ``truth.json``. A
@@ -21,6 +22,10 @@ weren't. Only the tables of the calibration are fitted (``bench/calibrate.py``);
 that their sources declare, and with those of ``bench/collected/settled_*.toml``. Where an
 application declares few of its references, only the second figure says how good we are. Errors of
 *fresh* aren't shown; those of *look-once* are, since it has been read.
+
+``--by-hazard`` scores made-up databases with each hazard alone (a client in every key, initialisms
+for names, ...: ``bench/worlds/hazards.py``), or those that are named, beside the same databases
+without it.
 
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
 them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
@@ -57,6 +62,8 @@ from bench.keys.scores import (  # noqa: E402
     score_foreign_keys,
     score_primary_keys,
 )
+from bench.worlds.by_hazard import show_hazards  # noqa: E402
+from bench.worlds.hazards import HAZARDS  # noqa: E402
 from bench.worlds.world import make_world  # noqa: E402
 from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
 from fluid_build.profiling.profile import Profile  # noqa: E402
@@ -86,6 +93,10 @@ class Totals:
 def main() -> int:
     options = read_options()
     with tempfile.TemporaryDirectory() as scratch:
+        if options.by_hazard is not None:
+            hazards = options.by_hazard or list(HAZARDS)
+            show_hazards(Path(scratch), hazards, options.worlds, options.seed, options.weights)
+            return 0
         if options.worlds:
             make_worlds(Path(scratch), options.worlds, options.seed)
             options.corpus = [Path(scratch)]
@@ -114,6 +125,13 @@ def read_options() -> argparse.Namespace:
     )
     parser.add_argument("--worlds", type=int, metavar="N", help="score N made-up databases")
     parser.add_argument("--seed", type=int, default=1, help="of the made-up databases")
+    parser.add_argument(
+        "--by-hazard",
+        nargs="*",
+        choices=list(HAZARDS),
+        metavar="HAZARD",
+        help="with --worlds: what each hazard costs, or these",
+    )
     parser.add_argument("--names", default="as-is", choices=["as-is", *STYLES, "none"])
     parser.add_argument("--errors", action="store_true", help="list wrong and missed keys")
     parser.add_argument(
@@ -125,6 +143,8 @@ def read_options() -> argparse.Namespace:
     options = parser.parse_args()
     if options.collected == FRESH and options.errors:
         parser.error("Errors of fresh aren't shown, so that no rule is written for them.")
+    if options.by_hazard is not None and not options.worlds:
+        parser.error("--by-hazard scores made-up databases: say how many with --worlds.")
     try:
         options.weights = changed_weights(options.weight)
     except ValueError as error:

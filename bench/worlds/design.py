@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bench.worlds.domains import Entity, Reference
 from bench.worlds.habits import Habits
+from bench.worlds.hazards import SCOPES
 from bench.worlds.tables import Column, Link, Table
 
 _COMMON_ATTRIBUTES = (
@@ -33,7 +34,7 @@ class Designer:
 
     def design(self, entities: dict[str, Entity]) -> list[Table]:
         """Return the tables of entities, the identifying parents of each before it."""
-        if self.habits.tenants != "none":
+        if self.habits.scope:
             scope = self.habits.scope
             self._add_table(Entity(scope, "lookup", (), (), (), ("name",)))
             self._identify(self.tables[scope])
@@ -45,7 +46,7 @@ class Designer:
             self._describe(table)
         if self.habits.has_copied_references:
             self._copy_references()
-        if self.habits.tenants != "none" and self.rng.random() < 0.4:
+        if self.habits.scope and (self.habits.scope == "valid" or self.rng.random() < 0.4):
             self.tables[self.habits.scope].is_absent = True
         return list(self.tables.values())
 
@@ -55,12 +56,7 @@ class Designer:
             style = replace(style, table_prefix="f" if style.table_prefix == "d" else "fact")
         name = self._unused(style.table(entity.name, self._module(entity)), self._used_names)
         self._used_names.add(name.lower())
-        words = self.style.words(entity.name)
-        initials = "".join(word[0] for word in words)
-        for letters in (2, 3, 4):
-            if initials in self._used_initials:
-                initials = words[0][:letters] + "".join(word[0] for word in words[1:])
-        initials = self._unused(initials, self._used_initials)
+        initials = self._unused(style.initials(entity.name), self._used_initials)
         self._used_initials.add(initials)
         self.tables[entity.name] = Table(entity, name, initials)
 
@@ -90,11 +86,13 @@ class Designer:
 
     def _identify(self, table: Table) -> None:
         entity, habits = table.entity, self.habits
-        is_scoped = entity.kind != "lookup" or habits.scope == "version"
-        if habits.tenants != "none" and entity.name != habits.scope and is_scoped:
+        if habits.scope and entity.name != habits.scope:
             link = self._link(table, Reference(habits.scope))
             table.tenant = link.columns[0]
-        if entity.kind == "fact":
+        if entity.name == habits.scope == "valid":
+            words = self.style.words("valid-date")
+            table.key.append(self._column(table, words, "validity"))
+        elif entity.kind == "fact":
             if self.rng.random() < 0.45:
                 self._add_own_key(table, is_code=False)
         elif entity.kind == "calendar":
@@ -106,10 +104,12 @@ class Designer:
             self._add_own_key(table, is_code=habits.has_code_key(self.rng, entity))
         else:
             self._combine(table)
-        if table.tenant and habits.tenants == "in keys" and table.tenant not in table.key:
+        if table.tenant and habits.is_scope_in_keys and table.tenant not in table.key:
             table.key.insert(0, table.tenant)
 
     def _add_own_key(self, table: Table, *, is_code: bool) -> None:
+        if "authority in keys" in self.habits.hazards:
+            table.key.append(self._column(table, self.style.words("source"), "authority"))
         words = self.style.own_key(table.entity.name, is_code=is_code)
         table.key.append(self._column(table, words, "code" if is_code else "surrogate"))
 
@@ -134,7 +134,7 @@ class Designer:
         is_key = self.habits.has_composite_key(self.rng, table.entity)
         if not is_key:
             self._add_own_key(table, is_code=False)
-        combination = [table.tenant] if table.tenant and self.habits.tenants == "in keys" else []
+        combination = [table.tenant] if table.tenant and self.habits.is_scope_in_keys else []
         for part in table.entity.parts:
             link = self._link(table, part)
             table.identifying.append(link)
@@ -193,6 +193,8 @@ class Designer:
         if self.style.column_prefix == "parent":
             role = self.style.words(reference.role) if reference.role else []
             return [*role, parent.initials, *key.words]
+        if key.content == "validity":
+            return key.words
         if len(own) == 1 and key.content in {"code", "surrogate", "calendar", "shared"}:
             return self._reference_words(reference, is_code=key.content == "code")
         words = list(key.words)
@@ -200,9 +202,11 @@ class Designer:
             words = [*self.style.words(parent.entity.name), *words]
         if self.habits.has_drifting_names and key.content.startswith("counter"):
             words = [*self.style.words(table.entity.name), *words]
-        if self.habits.has_renamed_members and key is own[-1]:
+        if "renamed members" in self.habits.hazards and key is own[-1]:
             words = [*self.style.words("target"), *key.words[-1:]]
         role = self.style.words(reference.role) if reference.role else []
+        if "authority in keys" in self.habits.hazards:
+            return [*(role or self.style.in_keys(reference.entity)), *key.words]
         return [*role, *words] if self.style.role_place == "before" else [*words, *role]
 
     def _reference_words(self, reference: Reference, *, is_code: bool) -> list[str]:
@@ -291,7 +295,7 @@ def _nature(table: Table, reference: Reference) -> str:
     """Return how a reference is named: for its parent, for a role of it, for a role alone."""
     if reference.entity == table.entity.name:
         return "own table"
-    if reference.entity in {"tenant", "version"}:
+    if reference.entity in SCOPES.values():
         return reference.entity
     if not reference.role:
         return "plain"

@@ -5,7 +5,7 @@ import random
 
 from bench.worlds.domains import Entity
 from bench.worlds.habits import Habits
-from bench.worlds.tables import BY_MEANING, Column, Link, Table
+from bench.worlds.tables import BY_MEANING, Column, Link, Table, is_free
 
 _COPIES = ("{}_old", "{}_bak", "tmp_{}", "copy_of_{}", "{}_2019", "old_{}")
 _NO_ENTITY = Entity("setting", "junk", (), (), (), ())
@@ -22,8 +22,6 @@ class Decay:
         """Add junk tables and spoil some values."""
         if self.habits.has_orphans:
             self._add_orphans(tables)
-        if self.habits.has_sentinels:
-            self._say_none(tables)
         if self.habits.stores_text:
             self._store_as_text(tables)
         if self.habits.has_polymorphic:
@@ -38,7 +36,7 @@ class Decay:
             for table in tables
             for link in table.links
             if len(link.columns) == 1 and table.rows >= 30 and link.parent is not table
-            and _is_free(table, link.columns[0])
+            and is_free(table, link.columns[0])
         ]  # fmt: skip
         for link in self.rng.sample(links, min(len(links), self.rng.randint(1, 3))):
             column = link.columns[0]
@@ -51,20 +49,6 @@ class Decay:
                 for row, value in enumerate(column.values)
             ]
 
-    def _say_none(self, tables: list[Table]) -> None:
-        """Write 0, -1 or N/A where a row refers to nothing, and no parent has that as its key."""
-        number = self.rng.choice((0, -1))
-        for table in tables:
-            for link in table.links:
-                column = link.columns[0]
-                none = number if column.type in {"INTEGER", "BIGINT"} else "N/A"
-                is_alone = len(link.columns) == 1 and _is_free(table, column)
-                if not is_alone or column.type not in {"INTEGER", "BIGINT", "VARCHAR"}:
-                    continue
-                if None in column.values and none not in link.parent_columns[0].values:
-                    column.values = [none if value is None else value for value in column.values]
-                    link.none = none
-
     def _store_as_text(self, tables: list[Table]) -> None:
         """Store all numbers as text, as a database loaded from text files does."""
         for table in tables:
@@ -72,8 +56,6 @@ class Decay:
                 if column.type != "VARCHAR":
                     column.type = "VARCHAR"
                     column.values = [None if v is None else str(v) for v in column.values]
-            for link in table.links:
-                link.none = None if link.none is None else str(link.none)
 
     def _add_polymorphic(self, tables: list[Table]) -> None:
         """Add a log whose rows refer to rows of several tables, which no foreign key can say."""
@@ -174,9 +156,3 @@ class Decay:
         key = Column("id", [], "surrogate", "INTEGER")
         note = Column("payload", [], "attribute")
         return Table(_NO_ENTITY, "import_queue", "q", [key, note], [key])
-
-
-def _is_free(table: Table, column: Column) -> bool:
-    """Whether a column identifies nothing, and belongs to one reference alone."""
-    identifying = [column for key in (table.key, *table.unique) for column in key]
-    return column not in identifying and sum(column in link.columns for link in table.links) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.keys.databases import profile_database
 from bench.keys.naming import renaming
-from bench.keys.scores import Score, score_foreign_keys, score_primary_keys
+from bench.worlds.by_hazard import Scores, scores_of
 from fluid_build.profiling.profile import Profile
 
 
@@ -21,33 +21,24 @@ def main() -> int:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--by", nargs="*", default=[], metavar="FEATURE")
     options = parser.parse_args()
-    scores: dict[tuple[str, str], list[Score]] = defaultdict(lambda: [Score(), Score(), Score()])
+    scores: dict[tuple[str, str], Scores] = defaultdict(Scores)
     natures: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for path in sorted(options.corpus.glob("*/truth.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))
-        names = renaming("as-is", truth)
-        profile = profile_database(path.parent, truth, names)
-        foreign, composite = score_foreign_keys(profile, truth, names)
-        primary = score_primary_keys(profile, truth, names)
+        profile = profile_database(path.parent, truth, renaming("as-is", truth))
         _count_natures(natures, truth, profile)
         features = {"all": "", **truth["features"]}
-        for feature, value in features.items():
-            if not options.by or feature in {"all", *options.by}:
-                counts[feature, str(value)] += 1
-                for total, score in zip(
-                    scores[feature, str(value)], (foreign, composite, primary), strict=True
-                ):
-                    total.add(score)
-    print(f"{'feature':38}{'databases':>10}  {'foreign keys':38}{'composite':14}primary keys")
+        for feature, drawn in features.items():
+            if options.by and feature not in {"all", *options.by}:
+                continue
+            for value in map(str, drawn if isinstance(drawn, list) else [drawn]):
+                counts[feature, value] += 1
+                scores[feature, value].add(scores_of(profile, truth))
+    print(f"{'feature':38}{'databases':>10}  {'foreign keys':30}{'composite':12}keys F1")
     for feature, value in sorted(scores):
-        foreign, composite, primary = scores[feature, value]
         label = f"{feature} = {value}" if value else feature
-        share = f"{composite.right} of {composite.right + composite.missed}"
-        print(
-            f"{label:38}{counts[feature, value]:>10}  {foreign.line():38}{share:14}"
-            f"F1 {primary.f1:.3f}"
-        )
+        print(f"{label:38}{counts[feature, value]:>10}  {scores[feature, value].line()}")
     print(f"\n{'reference':38}found")
     for nature, (count, total) in sorted(natures.items()):
         print(f"{nature:38}{count} of {total} ({count / total:.0%})")

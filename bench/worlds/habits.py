@@ -4,11 +4,11 @@ import random
 from dataclasses import asdict, dataclass, replace
 
 from bench.worlds.domains import Entity, Reference, domain, domain_names
+from bench.worlds.hazards import IN_EVERY_KEY, SCOPES, restyle
 from bench.worlds.naming import Style, draw_style, weighted
 
 _KEYS = {"surrogate": 36, "mixed": 40, "natural": 24}
 _SURROGATES = {"dense": 56, "sparse": 16, "disjoint": 10, "large": 6, "from zero": 4, "uuid": 8}
-_TENANTS = {"none": 82, "column": 8, "in keys": 10}
 _CODE_KEYS = {
     "surrogate": {"lookup": 0.12, "master": 0.02, "event": 0.0},
     "mixed": {"lookup": 0.5, "master": 0.15, "event": 0.04},
@@ -32,9 +32,7 @@ class Habits:
     shape: str
     keys: str
     surrogates: str
-    tenants: str
-    scope: str
-    """What scopes rows where something does: a tenant, or a version that is in every key."""
+    hazards: frozenset[str]
     companies: int
     integer: str
     has_users: bool
@@ -53,11 +51,16 @@ class Habits:
     has_missing_parents: bool
     has_orphans: bool
     has_drifting_names: bool
-    has_renamed_members: bool
-    """Whether the last member of a composite key is called otherwise where it's referred to."""
-    has_sentinels: bool
-    """Whether references that lead nowhere have 0, -1 or N/A instead of a null."""
     stores_text: bool
+
+    @property
+    def scope(self) -> str:
+        """The entity that all rows belong to: a tenant, a version; or empty."""
+        return next((SCOPES[hazard] for hazard in SCOPES if hazard in self.hazards), "")
+
+    @property
+    def is_scope_in_keys(self) -> bool:
+        return bool(self.scope) and "client column" not in self.hazards
 
     def has_code_key(self, rng: random.Random, entity: Entity) -> bool:
         return rng.random() < _CODE_KEYS[self.keys].get(entity.kind, 0.0)
@@ -71,6 +74,8 @@ class Habits:
         """Return what was drawn, flat, for a breakdown of scores."""
         features = {**asdict(self.style), **asdict(self)}
         features.pop("style")
+        features.pop("alphabet")
+        features["hazards"] = sorted(self.hazards)
         features["domains"] = self.domains[0] if len(self.domains) == 1 else "several"
         size = "small" if self.tables < 8 else "medium" if self.tables < 25 else "large"
         features["tables"] = size
@@ -78,22 +83,16 @@ class Habits:
         return features
 
 
-def draw_habits(rng: random.Random, later: random.Random) -> Habits:
-    """Draw a database; the mix is like that of real ones, hard habits are the rarer ones.
-
-    ``later`` draws the habits that came later, so that all others stay what they were.
-    """
+def draw_habits(rng: random.Random, hazards: frozenset[str], seed: str) -> Habits:
+    """Draw a database; the mix is like that of real ones, hard habits are the rarer ones."""
     tables = min(_MOST_TABLES, max(2, round(rng.lognormvariate(_MEDIAN_TABLES, 0.75))))
     count = 1 + tables // _TABLES_A_DOMAIN
     domains = tuple(rng.sample(domain_names(), count))
     keys = weighted(rng, _KEYS)
-    tenants = weighted(rng, _TENANTS)
-    if keys == "surrogate" and tenants == "in keys":
-        tenants = "column"
     shape = "star" if rng.random() < 0.12 else "normalised"
     style = draw_style(rng)
     if shape == "star":
-        tenants, keys = "none", "surrogate"
+        hazards, keys = hazards.difference(SCOPES, {"authority in keys"}), "surrogate"
         style = replace(
             style,
             table_prefix=rng.choice(("", "dim", "d")),
@@ -104,17 +103,15 @@ def draw_habits(rng: random.Random, later: random.Random) -> Habits:
     def happens(share: float) -> bool:
         return rng.random() < share
 
-    has_versions = later.random() < 0.08 and keys != "surrogate"
     return Habits(
-        style=style,
+        style=restyle(style, hazards, seed),
         domains=domains,
         tables=tables,
         scale=min(4.0, max(0.04, rng.lognormvariate(-0.6, 0.9))),
         shape=shape,
         keys=keys,
         surrogates=weighted(rng, _SURROGATES),
-        tenants="in keys" if has_versions else tenants,
-        scope="version" if has_versions else "tenant",
+        hazards=hazards,
         companies=rng.choice((1, 2, 3, 3, 4, 6)),
         integer=rng.choice(("INTEGER", "BIGINT")),
         has_users=happens(0.25),
@@ -125,14 +122,12 @@ def draw_habits(rng: random.Random, later: random.Random) -> Habits:
         has_history=happens(0.2),
         has_summaries=happens(0.15),
         has_texts=happens(0.12),
-        has_dependent_codes=keys != "surrogate" and tenants != "in keys" and happens(0.5),
+        has_dependent_codes=keys != "surrogate" and happens(0.5) and not hazards & IN_EVERY_KEY,
         has_polymorphic=happens(0.15),
         has_junk=happens(0.3),
         has_missing_parents=happens(0.3),
         has_orphans=happens(0.25),
         has_drifting_names=happens(0.2),
-        has_renamed_members=later.random() < 0.12,
-        has_sentinels=later.random() < 0.12,
         stores_text=happens(0.05),
     )
 

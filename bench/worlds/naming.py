@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench.worlds.words import ROMANCE, plural, translate
 
@@ -32,6 +32,10 @@ _NUMBERS = {
     "de": ("nr", "nummer"), "pt": ("numero", "num"), "it": ("numero", "num"), "nl": ("nr",),
 }  # fmt: skip
 _LONG_WORD = 4
+_INITIALS = 3
+_VOWELS = "aeiou"
+_CONSONANTS = "bcdfghjklmnprstvz"
+Alphabet = Mapping[int, str]
 
 
 def weighted(rng: random.Random, weights: Mapping[str, float]) -> str:
@@ -49,7 +53,7 @@ class Style:
     table_prefix: str
     has_plural_tables: bool
     has_particle: bool
-    column_prefix: str
+    column_prefix: str = field(default="", kw_only=True)
     """``table`` puts a table's initials before each column, ``parent`` keeps those of the parent's
     key in references too."""
     key_word: str
@@ -63,9 +67,25 @@ class Style:
     role_place: str
     has_plain_actors: bool
     """Whether ``created_by`` has no key word."""
+    has_initialisms: bool = field(default=False, kw_only=True)
+    """Whether keys are named by a few letters of their tables."""
+    alphabet: Alphabet = field(default_factory=dict, kw_only=True)
+    """What each letter becomes where nobody knows the language."""
 
     def words(self, compound: str) -> list[str]:
-        return translate(compound, self.language, particle=self.has_particle)
+        words = translate(compound, self.language, particle=self.has_particle)
+        return [word.translate(self.alphabet) for word in words]
+
+    def in_keys(self, entity: str) -> list[str]:
+        """Return what an entity is called in the names of its keys."""
+        return [self.initials(entity)] if self.has_initialisms else self.words(entity)
+
+    def initials(self, entity: str) -> str:
+        """Return three letters for an entity: ``kda`` of ``koordinaten_art``."""
+        first, *more = self.words(entity)
+        others = "".join(word[0] for word in more)
+        inner = [letter for letter in first[1:] if letter not in _VOWELS] + list(first[1:])
+        return first[0] + "".join(inner[: max(0, _INITIALS - 1 - len(others))]) + others
 
     def table(self, entity: str, module: str) -> str:
         """Return the name of an entity's table."""
@@ -83,7 +103,7 @@ class Style:
     def own_key(self, entity: str, *, is_code: bool) -> list[str]:
         """Return the words of the key of an entity's own table."""
         word = self.code_word if is_code else self.key_word
-        return [word] if self.has_bare_keys else self._with_key_word(self.words(entity), word)
+        return [word] if self.has_bare_keys else self._with_key_word(self.in_keys(entity), word)
 
     def reference(self, entity: str, role: str, *, is_qualifier: bool, is_code: bool) -> list[str]:
         """Return the words of a column that refers to an entity's key."""
@@ -91,7 +111,7 @@ class Style:
         role_words = self.words(role) if role else []
         if role.endswith("-by") and self.has_plain_actors:
             return role_words
-        words = self.words(entity)
+        words = self.in_keys(entity)
         if role and not is_qualifier:
             words, role_words = role_words, []
         if role_words and self.role_place == "before":
@@ -111,7 +131,7 @@ class Style:
         if name == "code":
             return self.own_key(entity, is_code=True)
         if name in {"number", "sequence"}:
-            head = [] if self.has_bare_keys else self.words(entity)
+            head = [] if self.has_bare_keys else self.in_keys(entity)
             return [*head, "seq" if name == "sequence" else self.number_word]
         words = self.words(name)
         return self._with_key_word(words, self.number_word)
@@ -147,7 +167,6 @@ def draw_style(rng: random.Random) -> Style:
     shortening = weighted(rng, _SHORTENING)
     reference_form = weighted(rng, {"key": 86, "fk": 5, "bare": 9})
     key_word = weighted(rng, _KEY_WORDS[language])
-    column_prefix = weighted(rng, {"": 90, "table": 6, "parent": 4})
     return Style(
         language=language,
         case="upper glued" if shortening == "codes" else case,
@@ -155,17 +174,25 @@ def draw_style(rng: random.Random) -> Style:
         table_prefix=weighted(rng, _TABLE_PREFIXES),
         has_plural_tables=rng.random() < (0.25 if language in {"de", "nl"} else 0.45),
         has_particle=language in ROMANCE and rng.random() < 0.25,
-        column_prefix=column_prefix,
         key_word=key_word,
         code_word=rng.choice(_CODE_WORDS[language]),
         number_word=rng.choice(_NUMBERS[language]),
         has_key_word_first=rng.random() < (0.6 if language in ROMANCE else 0.04),
-        has_bare_keys=not column_prefix and rng.random() < 0.38,
+        has_bare_keys=rng.random() < 0.38,
         reference_form=reference_form,
         has_bare_code_references=rng.random() < 0.4,
         role_place=weighted(rng, {"before": 70, "middle": 15, "after": 15}),
         has_plain_actors=rng.random() < 0.7,
     )
+
+
+def disguise(rng: random.Random) -> Alphabet:
+    """Return what each letter of a language that nobody knows stands for, vowels for vowels."""
+    return {
+        ord(letter): other
+        for letters in (_VOWELS, _CONSONANTS)
+        for letter, other in zip(letters, rng.sample(letters, len(letters)), strict=True)
+    }
 
 
 def _capitalized(word: str) -> str:

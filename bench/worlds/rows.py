@@ -55,7 +55,12 @@ class Filler:
             if table.tenant:
                 self._fill_link(table, self._tenant_link(table))
         for column in table.columns:
-            if table.tenant in table.key and column.content in {"surrogate", "code"}:
+            if column.content == "validity":
+                column.type, column.values = counter_values(self.rng, "date", [table.rows])
+            elif column.content == "authority":
+                names = codes(self.rng, "source", 3, lookup=False)
+                column.values = self.rng.choices(names, (6, 3, 1), k=table.rows)
+            elif column in table.key[1:] and column.content in {"surrogate", "code"}:
                 self._number_by_company(table, column)
             elif column.content == "surrogate":
                 self._fill_surrogate(table, column)
@@ -71,7 +76,7 @@ class Filler:
         first, width = self.rng.choice((1, 1, 100, 1000)), len(str(table.rows)) + 3
         column.type = "VARCHAR" if column.content == "code" else self.habits.integer
         for row in range(table.rows):
-            company = self._company(table, row)
+            company = table.key[0].values[row]
             number = numbers[company] = numbers.get(company, first - 1) + 1
             text = f"{number:0{width}d}" if column.content == "code" else number
             column.values.append(text)
@@ -168,6 +173,8 @@ class Filler:
         links = table.identifying
         if not links:
             return [()]
+        if not all(link.parent.rows for link in links):
+            return []
         first = links[0].parent
         if len(links) == 1:
             covered = max(1, int(first.rows * self._coverage()))

@@ -62,3 +62,9 @@ class Table:
 
     def has_code_key(self) -> bool:
         return len(self.key) == 1 and self.key[0].content == "code"
+
+
+def is_free(table: Table, column: Column) -> bool:
+    """Whether a column identifies nothing, and belongs to one reference alone."""
+    identifying = [column for key in (table.key, *table.unique) for column in key]
+    return column not in identifying and sum(column in link.columns for link in table.links) == 1

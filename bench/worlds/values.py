@@ -9,6 +9,7 @@ from decimal import Decimal
 from bench.semantic_samples import GIVEN, LAST, SENTENCES, STREETS
 
 Values = list[object]
+WHOLE_NUMBERS = frozenset({"INTEGER", "BIGINT"})
 _FIRST_DAY = datetime.date(2012, 1, 1)
 _DAYS = 4000
 _WORDS = (
@@ -88,6 +89,12 @@ def counter_values(rng: random.Random, counter: str, runs: list[int]) -> tuple[s
     for length in runs:
         values += [step * place for place in range(1, length + 1)]
     return "INTEGER", values
+
+
+def zero_padded(values: Values, width: int) -> Values:
+    """Return whole numbers as text of at least this many digits."""
+    return [None if value is None else f"{value:0{width}d}" if width else str(value)
+            for value in values]  # fmt: skip
 
 
 def _padded(length: int) -> list[str]:

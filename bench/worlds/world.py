@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from bench.worlds.design import Designer
 from bench.worlds.dirt import Decay
 from bench.worlds.habits import choose_entities, draw_habits
+from bench.worlds.hazards import change_tables, draw_hazards
 from bench.worlds.rows import Filler
 from bench.worlds.star import choose_star
 from bench.worlds.tables import BY_MEANING, Column, Link, Table
@@ -61,15 +62,19 @@ class World:
         (folder / "truth.json").write_text(text + "\n", encoding="utf-8")
 
 
-def make_world(seed: int, number: int) -> World:
-    """Return one of the databases of a seed, the same every time."""
-    rng = random.Random(f"{seed}/{number}")
-    habits = draw_habits(rng, random.Random(f"{seed}/{number}/later"))
+def make_world(seed: int, number: int, hazards: frozenset[str] | None = None) -> World:
+    """Return one of the databases of a seed, the same every time; with its hazards, or these."""
+    name = f"{seed}/{number}"
+    rng = random.Random(name)
+    if hazards is None:
+        hazards = draw_hazards(random.Random(f"{name}/hazards"))
+    habits = draw_habits(rng, hazards, name)
     entities = choose_star(rng, habits) if habits.shape == "star" else choose_entities(rng, habits)
     tables = Designer(rng, habits).design(entities)
     Filler(rng, habits).fill(tables)
     tables = [table for table in tables if not table.is_absent]
     Decay(rng, habits).apply(tables)
+    tables = change_tables(tables, habits.style, habits.hazards, name)
     return World(f"world_{seed}_{number:03d}", tables, habits.features())
 
 
@@ -158,7 +163,12 @@ def _inclusion(child: list[Column], parent: list[Column], none: object) -> tuple
 
     Rows that have the value for none refer to nothing.
     """
-    rows = set(zip(*(column.values for column in child), strict=True))
-    values = {row for row in rows if None not in row and row != (none,)}
-    known = set(zip(*(column.values for column in parent), strict=True))
+    rows = set(zip(*map(_as_text, child), strict=True))
+    values = {row for row in rows if None not in row and row != (str(none),)}
+    known = set(zip(*map(_as_text, parent), strict=True))
     return len(values), round(len(values & known) / len(values), 4) if values else 0.0
+
+
+def _as_text(column: Column) -> Iterator[str | None]:
+    """Return values as text, since digits may be a number in one table and a text in another."""
+    return (None if value is None else str(value) for value in column.values)
