@@ -37,6 +37,8 @@ def reference_labels(evidence: ForeignKeyEvidence, confidence: float) -> Labels:
         labels["measured"] = "false"
     labels["matched"] = str(evidence.matched)
     labels["orphans"] = str(evidence.orphans)
+    if evidence.standing_for_none:
+        labels["standing_for_none"] = str(evidence.standing_for_none)
     labels["confidence"] = figure(confidence)
     if evidence.coverage is not None:
         labels["coverage"] = figure(evidence.coverage)

@@ -116,24 +116,25 @@ def reference_evidence(
     """Return the figures of a foreign key, with the query that lists its orphans."""
     sampled = child[0].table.stats.table.sampled
     is_part = sampled is not None or parent[0].table.is_sampled
+    # In the source, a value that stands for none has no parent all the same.
+    none = inclusion.standing_for_none
+    rows, orphans = inclusion.rows + none, inclusion.orphans + none
     return ForeignKeyEvidence(
         origin=origin,
-        rows=inclusion.rows,
+        rows=rows,
         nulls=(
-            child[0].stats.nulls
-            if parent[0].table.is_sampled
-            else child[0].table.stats.rows - inclusion.rows
+            child[0].stats.nulls if parent[0].table.is_sampled else child[0].table.stats.rows - rows
         ),
         exact=not is_part,
-        sample=inclusion.rows if is_part else None,
+        sample=rows if is_part else None,
         sample_of=(sampled.total if sampled else child[0].table.stats.rows) if is_part else None,
         is_measured=inclusion.is_measured,
         distinct=inclusion.distinct,
-        violations=inclusion.orphans,
+        violations=orphans,
         matched=inclusion.matched,
-        orphans=inclusion.orphans,
+        orphans=orphans,
         by_collation=by_collation,
-        standing_for_none=inclusion.standing_for_none,
+        standing_for_none=none,
         coverage=round(inclusion.coverage, 6),
         name_score=None if name_score is None else round(name_score, 4),
         reason=reason,
@@ -167,13 +168,13 @@ def describe_measured(
     if inclusion.orphans:
         # Rounded down, so that a single orphan never reads as 100 %.
         share = math.floor(1000 * inclusion.share) / 1000
-        values = f"{share:.1%} of the rows{part} have a match{_describe_none(inclusion)}"
+        values = f"{share:.1%} of the rows{part} have a match"
     elif value_evidence >= _BEYOND_CHANCE and inclusion.distinct > 1:
         # How many there are says that it isn't chance.
         values = f"all {inclusion.distinct:,} values{part} have a match"
     else:
         values = f"every value{part} has a match"
-    return f"{names}, and {values}"
+    return f"{names}, and {values}{_describe_none(inclusion)}"
 
 
 def describe_declared(
@@ -187,13 +188,13 @@ def describe_declared(
     part = _part_of_rows(child, parent)
     if not inclusion.orphans:
         held = f", and held in {counted(inclusion.rows, 'row')}{part}" if part else ""
-        return f"declared by the source{held}"
+        return f"declared by the source{held}{_describe_none(inclusion)}"
     loose = f"{counted(by_collation, 'row')}{part}"
     declared = "declared by the source" + (
         f", and held in {loose} by its collation alone" if by_collation else ""
     )
     declared += _describe_none(inclusion)
-    broken = inclusion.orphans - by_collation - inclusion.standing_for_none
+    broken = inclusion.orphans - by_collation
     if not broken:
         return declared
     verb = "violates" if broken == 1 else "violate"

@@ -191,12 +191,13 @@ class TableProfile(_Frozen):
 class ForeignKeyEvidence(Evidence):
     """The evidence for a foreign key; ``matched`` and ``orphans`` add up to ``rows``.
 
-    ``distinct`` counts the child's values. ``coverage`` is the share of the parent's keys that
-    some child row refers to. ``name_score`` (0 to 1) says how well the names speak for it.
+    ``distinct`` counts the child's values but for those that stand for none. ``coverage`` is the
+    share of the parent's keys that some child row refers to. ``name_score`` (0 to 1) says how well
+    the names speak for it.
     ``reason`` is the judgement in one sentence. ``is_measured`` is False where only a part of the
     parent was read, so that the rows say nothing. ``by_collation`` are the orphans that have a
     parent as the source compares text, but not byte by byte. ``standing_for_none`` are those whose
-    value means that there's no parent: 0, -1, N/A.
+    value means that there's no parent: 0, -1, N/A; where no other has none, also 9999 and the like.
     """
 
     matched: int = 0

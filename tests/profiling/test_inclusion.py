@@ -1,6 +1,7 @@
 """Inclusion has the figures of a join: matched rows and orphans, distinct values, coverage."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
 from hypothesis import example, given
@@ -44,9 +45,11 @@ def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent
     script += filled("parent", "p INTEGER", [(v,) for v in sorted(parent)])
     inclusion = included(script, ["c"], ["p"])
     present = [v for v in child if v is not None]
-    assert inclusion.rows == len(present)
+    orphans = [v for v in present if v not in parent]
+    none = sum(v in {0, -1} for v in orphans)
+    assert (inclusion.rows, inclusion.standing_for_none) == (len(present) - none, none)
     assert inclusion.matched == sum(v in parent for v in present)
-    assert inclusion.orphans == sum(v not in parent for v in present)
+    assert inclusion.orphans == len(orphans) - none
     assert inclusion.distinct_matched == len(set(present) & parent)
     assert inclusion.coverage == pytest.approx(len(set(present) & parent) / len(parent))
 
@@ -66,9 +69,13 @@ def test_values_around_a_key_without_gaps_agree_with_counting_by_hand(
     script = filled("child", "c INTEGER", [(v,) for v in child])
     script += filled("parent", "p INTEGER", [(v,) for v in keys])
     inclusion = included(script, ["c"], ["p"])
-    assert inclusion.orphans == sum(v not in keys for v in child)
+    orphans = [v for v in child if v not in keys]
+    none = [v for v in orphans if v in {0, -1}]
+    assert (inclusion.orphans, inclusion.standing_for_none) == (
+        len(orphans) - len(none), len(none)
+    )  # fmt: skip
     assert (inclusion.distinct, inclusion.distinct_matched) == (
-        len(set(child)),
+        len(set(child) - set(none)),
         len(set(child) & set(keys)),
     )
 
@@ -136,7 +143,12 @@ def test_a_column_without_values_has_no_inclusion() -> None:
         ("INTEGER", [1, 2, 5], [0, 1, 5, 0], 2),
         ("INTEGER", [1, 2, 5], [-1, 1, 7], 1),
         ("INTEGER", [0, 1, 5], [0, 1, 5], 0),
+        ("INTEGER", [1, 2, 5], [9999, 1, 9999], 2),
+        ("INTEGER", [1, 2, 5], [9999, 1, 7], 0),
+        ("INTEGER", [1, 2, 5], [9, 1], 0),
         ("VARCHAR", ["'a'", "'b'"], ["'N/A'", "'a'", "''", "'c'"], 2),
+        ("UUID", [f"'{UUID(int=8)}'"], [f"'{UUID(int=8)}'", f"'{UUID(int=0)}'"], 1),
+        ("DATE", ["'2024-01-01'"], ["'2024-01-01'", "'9999-12-31'"], 1),
         ("VARCHAR", ["'a'", "'n/a'"], ["'n/a'", "'a'"], 0),
     ],
 )
@@ -149,13 +161,16 @@ def test_values_for_none_are_counted_among_the_orphans(
     none: int,
     can_hold: bool,
 ) -> None:
-    """0 or N/A says that there's no parent, unless one has it as its key; read or joined alike."""
+    """0 or N/A says that there's no parent, unless one has it as its key; read or joined alike.
+
+    So do 9999 and a UUID of zeros, where they alone have none.
+    """
     monkeypatch.setattr(ValueCache, "can_hold", lambda *_: can_hold)
     script = filled("child", f"c {type_}", [(v,) for v in children])
     script += filled("parent", f"p {type_}", [(v,) for v in parents])
     inclusion = included(script, ["c"], ["p"])
     assert inclusion.standing_for_none == none
-    assert inclusion.orphans == len([v for v in children if v not in parents])
+    assert inclusion.orphans == len([v for v in children if v not in parents]) - none
 
 
 def test_a_root_with_a_supervisor_of_zero_breaks_nothing() -> None:

@@ -1,8 +1,9 @@
 """How rows of a table reach hubs: their own hub, and those that the table refers to.
 
 A reference reaches a hub directly where its columns hold the hub's business key, written the same
-way. Otherwise the business key is looked up in the table that is referred to. The referring columns
-then also stay in a satellite, so nothing is lost where the lookup finds no row.
+way. Otherwise, and where a value such as 0 stands for none, the business key is looked up in the
+table that is referred to. The referring columns then also stay in a satellite, so nothing is lost
+where the lookup finds no row.
 """
 
 from collections import Counter
@@ -156,7 +157,10 @@ def _hub_path(decisions: VaultDecisions, reference: Relationship) -> _HubPath | 
     hub = decisions.own_hubs.get(reference.to_entity)
     if hub is None:
         return None
-    if set(reference.to_attributes) == set(hub.columns):
+    evidence = reference.evidence
+    # By itself, 0 would become a business key that nothing has.
+    has_none = evidence.standing_for_none > 0 and not evidence.broken
+    if set(reference.to_attributes) == set(hub.columns) and not has_none:
         columns = paired_columns(reference, hub.columns)
         entities, key = decisions.tables.entities, decisions.own_hubs[hub.hub_entity].columns
         entity, hub_entity = entities[reference.from_entity], entities[hub.hub_entity]

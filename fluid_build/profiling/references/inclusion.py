@@ -1,5 +1,6 @@
 """Inclusion: how many of a child's rows find their value among a parent's keys, on every row."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,19 +15,22 @@ from fluid_build.sources.text_values.personal_text import ABSENT
 
 NO_KEYS = frozenset({"0", "-1", *ABSENT})
 """Values, in lower case, that stand for no parent at all where no parent has them as its key."""
+_FILLERS = r"-?9{2,}|0{2,}|[0-]{36}|(0001|1900)-?01-?01|9999-?12-?31"
+"""Other such values: only where each other value is a key, so that a list hasn't lost its 99."""
 _HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
 """Types of whole numbers too large for the others: converting them raises an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """An inclusion dependency as measured; ``rows`` are those without a null in the columns.
+    """An inclusion dependency as measured; ``rows`` are those that have a value in the columns.
 
+    ``standing_for_none`` are other rows, whose value says that there is no parent: 0, -1, a word
+    for nothing, and what no parent has as its key. They are as good as null.
     ``distinct`` counts the child's values, ``distinct_matched`` those among the parent's keys.
     ``parent_near`` counts the parent's keys within the child's bounds: if nearly every number
     there is a key, being among them proves little. ``is_measured`` is False where only a part of
     the parent was read and its server couldn't be asked: then nothing is known of the rows.
-    ``standing_for_none`` counts the orphans whose value is 0, -1 or a word for nothing.
     """
 
     rows: int
@@ -144,24 +148,28 @@ def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
 def _compare(child: MeasuredColumn, values: ValueCounts, keys: ValueCounts) -> Inclusion:
     parent_counts = keys.counts
     matched = [count for value, count in values.counts.items() if value in parent_counts]
-    none = sum(
-        count
-        for value, count in values.counts.items()
-        if value not in parent_counts and str(value).strip().lower() in NO_KEYS
-    )
+    orphans = [value for value in values.counts if value not in parent_counts]
+    none = [value for value in orphans if _stands_for_none(str(value), is_alone=len(orphans) == 1)]
+    rows_of_none = sum(values.counts[value] for value in none)
     near = 0
     if child.low is not None and child.high is not None:
         firsts = keys.sorted_firsts
         near = bisect_right(firsts, child.high) - bisect_left(firsts, child.low)
     return Inclusion(
-        rows=values.rows,
+        rows=values.rows - rows_of_none,
         matched=sum(matched),
-        distinct=len(values.counts),
+        distinct=len(values.counts) - len(none),
         distinct_matched=len(matched),
         parent_distinct=len(parent_counts),
         parent_near=near,
-        standing_for_none=none,
+        standing_for_none=rows_of_none,
     )
+
+
+def _stands_for_none(value: str, *, is_alone: bool) -> bool:
+    """Return whether a value without a parent says so; ``is_alone`` where no other has none."""
+    bare = value.strip().lower()
+    return bare in NO_KEYS or (is_alone and re.fullmatch(_FILLERS, bare) is not None)
 
 
 def _join(
@@ -176,7 +184,11 @@ def _join(
     matches = " AND ".join(f"fluid_parent.{name} = fluid_child.{name}" for name in names)
     distinct = "" if parent[0].stats.is_unique else "DISTINCT "
     listed = ", ".join(map(literal, sorted(NO_KEYS)))
-    is_none = f"lower(trim(CAST(v0 AS VARCHAR))) IN ({listed})" if len(child) == 1 else "false"
+    is_none, is_filler = "false", "false"
+    if len(child) == 1:
+        bare = "lower(trim(CAST(v0 AS VARCHAR)))"
+        is_none = f"{bare} IN ({listed})"
+        is_filler = f"regexp_full_match({bare}, {literal(_FILLERS)})"
     with reading(connection, child, parent):
         row = connection.execute(
             f"WITH fluid_child AS (SELECT {child_columns}, count(*) AS n"
@@ -184,10 +196,13 @@ def _join(
             f" fluid_parent AS (SELECT {distinct}{parent_columns}"
             f" FROM {parent[0].table.relation} WHERE {parent_present}),"
             f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key,"
-            f" {is_none} AS is_none FROM fluid_child)"
-            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
+            f" {is_none} AS is_word, {is_filler} AS is_filler FROM fluid_child),"
+            " fluid_none AS (SELECT *, NOT is_key AND (is_word OR (is_filler AND"
+            " count(*) FILTER (NOT is_key) OVER () = 1)) AS is_none FROM fluid_judged)"
+            " SELECT coalesce(sum(n) FILTER (NOT is_none), 0),"
+            " coalesce(sum(n) FILTER (is_key), 0), count(*) FILTER (NOT is_none),"
             f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)},"
-            f" coalesce(sum(n) FILTER (NOT is_key AND is_none), 0) FROM fluid_judged"
+            " coalesce(sum(n) FILTER (is_none), 0) FROM fluid_none"
         ).fetchone()
     rows, matched, values, values_matched, keys, near, none = map(int, row or (0,) * 7)
     return Inclusion(rows, matched, values, values_matched, keys, near, standing_for_none=none)

@@ -90,3 +90,31 @@ def test_nothing_has_the_zero_key_as_long_as_nothing_is_missing(
         ]
         assert shop.broken() == {}
         assert prove(shop.built, shop.model).verdict == "proven"
+
+
+@pytest.mark.parametrize("none", ["0", "-1", "9999"])
+def test_a_value_for_none_makes_the_vault_that_a_null_makes(tmp_path: Path, none: str) -> None:
+    """It's no business key, and no row of a link; and it's given back as it was written."""
+
+    def staffed(value: str) -> tuple[str, ...]:
+        return (
+            *SHOP,
+            "CREATE TABLE staff (staff_id INTEGER, title VARCHAR, supervisor_id INTEGER,"
+            " customer_id INTEGER)",
+            "INSERT INTO staff SELECT i, 'title ' || i % 9,"
+            f" CASE WHEN i < 4 THEN {value} ELSE i // 4 END,"
+            f" CASE WHEN i % 2 = 0 THEN {value} ELSE 1 + i % 40 END FROM range(1, 101) r(i)",
+        )
+
+    (tmp_path / "with_null").mkdir()
+    with vault(tmp_path / "with_null", staffed("NULL")) as expected:
+        sizes = expected.sizes()
+    assert sizes["hub_staff"] == 100
+    with vault(tmp_path, staffed(none)) as shop:
+        assert shop.sizes() == sizes
+        assert (shop.lost(), shop.broken()) == ({}, {})
+        shop.change("INSERT INTO shop.staff VALUES (101, NULL, NULL, NULL)", f"UPDATE shop.staff"
+                    f" SET supervisor_id = {none} WHERE staff_id = 50")  # fmt: skip
+        shop.load()
+        assert shop.rows("SELECT count(*) FROM model.hub_staff") == [(101,)]
+        assert (shop.lost(), shop.broken()) == ({}, {})
