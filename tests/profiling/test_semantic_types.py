@@ -764,11 +764,14 @@ _MONTHLY = "aircraft balance contract delivery estimate forecast".split()
         (["DEU", "FRA", "USA", "JPN", "BRA", "NLD", "POL", "ZAF"], "country_code"),
         (["de", "fr", "en", "ja", "pt"], "language_code"),
         (["de-CH", "fr_CA", "en-US", "ja-JP", "pt-BR"], "language_code"),
+        (["deu", "fra", "eng", "jpn", "por"], "language_code"),
         (["EUR", "USD", "ISK", "MNT"], "currency_code"),
         # Few of the states of America are countries as well, and half of all pairs of letters.
         (["AL", "AK", "AZ", "CA", "FL", "NY", "OH", "TX"], None),
         (["DE", "FR"], None),
         (["CAT", "DOG", "COW", "HEN", "PIG", "BEE", "EMU", "APE"], None),
+        (["jan", "feb", "mar", "apr", "may", "jun", "jul"], None),
+        (["mon", "tue", "wed", "thu", "fri", "sat", "sun"], None),
         (_MONTHLY, None),
     ],
 )
@@ -780,6 +783,14 @@ def test_codes_of_iso_need_no_name(values: list[str], expected: str | None) -> N
 @pytest.mark.parametrize("column", ["LAND_ONLY", "nur_land", "country_only_flag"])
 def test_a_flag_about_a_country_is_none(column: str) -> None:
     assert type_of(column, ["Y", "N"]) not in ("country", "country_code")
+
+
+@pytest.mark.parametrize("column", ["LAND_USE", "land_cover"])
+def test_what_grows_on_land_is_no_country(column: str) -> None:
+    """A word that we don't know needs a value that we do."""
+    assert type_of(column, ["FOREST", "MEADOW", "WATER"]) is None
+    assert type_of(column, ["FOR", "MEA", "WAT"]) is None
+    assert type_of("land_herkunft", ["Utopia", "Frankreich"]) == "country"
 
 
 _GUIDS = [f"{n:012x}4{n % 4096:03x}a{n % 4096:03x}{n:012x}" for n in range(3**19, 3**19 + 40)]

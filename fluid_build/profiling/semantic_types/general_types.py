@@ -21,9 +21,10 @@ class _Rule:
 
     ``named`` is the share of values that must pass if the name says so, ``alone`` the share if it
     doesn't (None: the name has to), and then of at least ``fewest`` values. ``unless`` lists
-    concepts that change the name's meaning. ``what`` describes the values that pass. A test that
-    much else passes too (words, short codes) needs more of the values than one that little else
-    passes (UUIDs, names of countries).
+    concepts that change the name's meaning. ``known`` is a test that one value must pass where the
+    name has a word that we don't know: the use of land, not a country. ``what`` describes the
+    values that pass. A test that much else passes too (words, short codes) needs more of the values
+    than one that little else passes (UUIDs, names of countries).
     """
 
     name: str
@@ -34,6 +35,7 @@ class _Rule:
     alone: float | None = None
     fewest: int = 1
     unless: Concepts = frozenset()
+    known: patterns.Test | None = None
     pii: bool = False
     concepts: Concepts = field(init=False)
 
@@ -113,10 +115,18 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
     _Rule("language_code", "languages", _LANGUAGE.fullmatch, "language", 0.8),
     _Rule("language_code", "languages", _is_language_code, "", alone=0.95, fewest=5),
     _Rule("language", "words", _LETTERS.fullmatch, "language", 0.8, unless=_CODES),
-    _Rule("country_code", "ISO codes", _ISO_COUNTRY.fullmatch, "country", 0.9, unless=_NAMED_PLACE),
+    _Rule(
+        *("country_code", "ISO codes", _ISO_COUNTRY.fullmatch, "country", 0.9),
+        unless=_NAMED_PLACE,
+        known=lambda value: value.lower() in value_words.COUNTRY_CODES,
+    ),
     _Rule("country_code", "ISO codes of countries", _is_country_code, "", alone=0.95, fewest=8),
     _Rule("country", "country names", _is_one_of(value_words.COUNTRIES), "country", 0.3, 0.8),
-    _Rule("country", "words", _LETTERS.fullmatch, "country", 0.9, unless=_NAMED_PLACE),
+    _Rule(
+        *("country", "words", _LETTERS.fullmatch, "country", 0.9),
+        unless=_NAMED_PLACE,
+        known=_is_one_of(value_words.COUNTRIES),
+    ),
     _Rule("city", "words", _LETTERS.fullmatch, "city", 0.8, unless=_NAMED_PLACE),
     _Rule("region_code", "short codes", _SHORT.fullmatch, "region", 0.9, unless=_ASPECTS),
     _Rule("region", "words", _LETTERS.fullmatch, "region", 0.8, unless=_NAMED_PLACE),
@@ -167,6 +177,8 @@ def _apply(rule: _Rule, column: PreparedColumn) -> SemanticType | None:
     if not is_named and (
         len(column.values) < rule.fewest or not any(map(rule.test, column.values[:_GLANCE]))
     ):
+        return None
+    if is_named and rule.known and column.name.unknown and not any(map(rule.known, column.values)):
         return None
     passing = share(rule.test, column.values)
     if passing < required:
