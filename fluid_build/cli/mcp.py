@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -18,15 +18,12 @@ from fluid_build.cli.reading.read_arguments import DataReading
 from fluid_build.cli.reading.source_options import split_name
 from fluid_build.cli.reading.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
-from fluid_build.extras import install_command
+from fluid_build.extras import install_command, needs_extra
 from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.addresses.kinds import RemoteKind
 from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.uri import locate
 from fluid_build.stated_options import words
-
-if TYPE_CHECKING:
-    from fluid_build.mcp.serving import HttpAddress
 
 _SERVER = "fluid-forge"
 _EDITORS: Mapping[str, tuple[str, str]] = {
@@ -111,7 +108,9 @@ def serve(
     """
     named = _named_sources(source or ())
     from fluid_build.assistants.settings import workspace_settings
-    from fluid_build.mcp.serving import serve_on_http, serve_on_stdio
+
+    with needs_extra("mcp", "MCP"):
+        from fluid_build.assistants.serving import serve_on_http, serve_on_stdio
 
     settings = workspace_settings(
         workspace, named, read, allow_write=allow_write, share_values=share_values
@@ -224,7 +223,7 @@ def _note_missing_extra() -> None:
         messages.tell(f"Before the editor starts it, install the server: {install_command('mcp')}")
 
 
-def _show_address(address: "HttpAddress") -> None:
-    messages.tell(f"Serving at {address.url}")
-    if address.is_generated:
-        messages.tell(f"Token, shown once: {address.token}")
+def _show_address(url: str, new_token: str | None) -> None:
+    messages.tell(f"Serving at {url}")
+    if new_token is not None:
+        messages.tell(f"Token, shown once: {new_token}")

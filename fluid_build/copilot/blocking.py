@@ -27,7 +27,7 @@ def stopped_threads() -> frozenset[int]:
 def run_blocking(awaitable: Awaitable[T]) -> T:
     """Wait for ``awaitable``: without a running loop here, inside one on a thread of its own."""
     if _is_loop_running():
-        return _run_on_thread(lambda: asyncio.run(_await(awaitable)))
+        return run_on_thread(lambda: asyncio.run(_await(awaitable)))
     return asyncio.run(_await(awaitable))
 
 
@@ -97,7 +97,11 @@ async def _await(awaitable: Awaitable[T]) -> T:
     return await awaitable
 
 
-def _run_on_thread(function: Callable[[], T]) -> T:
+def run_on_thread(function: Callable[[], T]) -> T:
+    """Wait for a function on a thread of its own, in a copy of this context.
+
+    A signal interrupts the waiting at once, whatever the function does.
+    """
     outcome: list[T] = []
     errors: list[BaseException] = []
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fluid_build.assistants.masking import contract_without_values, prose_without_values
+from fluid_build.assistants.serving import describe_progress
 from fluid_build.assistants.settings import WorkspaceSettings, workspace_settings
-from fluid_build.mcp.server import describe_progress
 from fluid_build.progress import Progress
 
 

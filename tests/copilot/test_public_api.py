@@ -109,8 +109,8 @@ PUBLIC = {
         DEFAULT_MAX_RESULT_BYTES DEFAULT_TIMEOUT_SECONDS McpConnection""",
     "copilot.mcp.errors": "McpConnectionError McpError McpResultTooLargeError McpToolError",
     "copilot.mcp.serving": """
-        DEFAULT_PORT ServerOptions make_http_app make_mcp_server serve_http serve_http_sync
-        serve_stdio serve_stdio_sync""",
+        DEFAULT_PORT HttpOptions ServerOptions make_http_app make_mcp_server serve_http
+        serve_http_sync serve_stdio serve_stdio_sync""",
     "copilot.store.base": """
         Embeddings Hit Store StoreError StoredRecord check_key check_namespace from_json_text
         pack_embedding to_json_text unpack_embedding""",

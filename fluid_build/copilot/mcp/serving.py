@@ -1,4 +1,6 @@
-"""Our tools as an MCP server, over stdio or streamable HTTP.
+"""Tools as an MCP server, over stdio or streamable HTTP.
+
+``tool_server`` is what any of our servers is made of; the others serve a toolbox.
 
 A client gets what a model gets: a tool's value without secrets, or the class of its error and a
 message without detail (S-013). Paths are confined to ``workspace_root``, and a tool that needs a
@@ -8,9 +10,9 @@ person's approval is neither listed nor called unless it's in ``approved``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import mcp_types
 from mcp.server import Server, ServerRequestContext
@@ -19,12 +21,12 @@ from pydantic_core import from_json, to_json
 from starlette.applications import Starlette
 
 from fluid_build import __version__
-from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.blocking import run_blocking, run_on_thread
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.mcp.transports import (
     bound_socket,
     http_app,
-    is_loopback,
+    require_loopback,
     run_on_http,
     run_on_stdio,
 )
@@ -39,6 +41,44 @@ DEFAULT_PORT = 8000
 _MAX_PARALLEL_CALLS = 16
 """Calls at a time: a blocking tool takes a thread each, whatever a client sends."""
 
+CallTool: TypeAlias = Callable[
+    [ServerRequestContext[object], mcp_types.CallToolRequestParams],
+    Awaitable[mcp_types.CallToolResult],
+]
+
+
+def tool_server(
+    name: str,
+    tools: Sequence[mcp_types.Tool],
+    call: CallTool,
+    *,
+    most_calls: int,
+    title: str | None = None,
+    instructions: str | None = None,
+) -> Server[object]:
+    """Return a server of the MCP SDK with these tools, of which so many are called at a time."""
+    listed, slots = mcp_types.ListToolsResult(tools=[*tools]), asyncio.Semaphore(most_calls)
+
+    async def list_tools(
+        _context: ServerRequestContext[object], _params: mcp_types.PaginatedRequestParams | None
+    ) -> mcp_types.ListToolsResult:
+        return listed
+
+    async def call_tool(
+        context: ServerRequestContext[object], params: mcp_types.CallToolRequestParams
+    ) -> mcp_types.CallToolResult:
+        async with slots:
+            return await call(context, params)
+
+    return Server(
+        name,
+        title=title,
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
 
 class ServerOptions(TypedDict, total=False):
     """The optional keyword arguments of ``make_mcp_server``."""
@@ -46,6 +86,13 @@ class ServerOptions(TypedDict, total=False):
     name: str
     deps: object
     approved: Collection[str]
+
+
+class HttpOptions(ServerOptions, total=False):
+    """The optional keyword arguments of ``make_http_app``."""
+
+    allowed_hosts: Collection[str]
+    token: str | None
 
 
 def make_mcp_server(
@@ -67,24 +114,17 @@ def make_mcp_server(
     root = Path(workspace_root).resolve()
     if not root.is_dir():
         raise UsageError(f"{root} isn't a folder.", hint="Pass the folder that tools may read.")
-    definitions = [_describe(tool) for tool in box.values()]
-    call_slots = asyncio.Semaphore(_MAX_PARALLEL_CALLS)
 
-    async def list_tools(
-        _context: ServerRequestContext[object], _params: mcp_types.PaginatedRequestParams | None
-    ) -> mcp_types.ListToolsResult:
-        return mcp_types.ListToolsResult(tools=definitions)
-
-    async def call_tool(
+    async def call(
         context: ServerRequestContext[object], params: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
-        async with call_slots:
-            result = await box.dispatch_async(
-                params.name, params.arguments or {}, root, deps=deps, agent_id=name
-            )
+        result = await box.dispatch_async(
+            params.name, params.arguments or {}, root, deps=deps, agent_id=name
+        )
         return _to_mcp(result, context.protocol_version)
 
-    return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+    listed = [_describe(tool) for tool in box.values()]
+    return tool_server(name, listed, call, most_calls=_MAX_PARALLEL_CALLS)
 
 
 async def serve_stdio(
@@ -100,8 +140,10 @@ async def serve_stdio(
 def serve_stdio_sync(
     tools: Tools | None = None, *, workspace_root: Path | str, **options: Unpack[ServerOptions]
 ) -> None:
-    """Serve ``tools`` on stdin and stdout, as ``serve_stdio``, and wait."""
-    run_blocking(serve_stdio(tools, workspace_root=workspace_root, **options))
+    """Serve ``tools`` on stdin and stdout, as ``serve_stdio``, and wait; a signal ends it."""
+    serving = serve_stdio(tools, workspace_root=workspace_root, **options)
+    # An event loop here could only end with the next line of stdin, whatever the signal.
+    run_on_thread(lambda: run_blocking(serving))
 
 
 def make_http_app(
@@ -129,23 +171,16 @@ async def serve_http(
     workspace_root: Path | str,
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
-    allowed_hosts: Collection[str] = (),
-    token: str | None = None,
-    **options: Unpack[ServerOptions],
+    **options: Unpack[HttpOptions],
 ) -> None:
     """Serve ``tools`` at ``http://host:port/mcp`` until cancelled or interrupted.
 
     The options are ``make_http_app``'s. Raises ``UsageError`` for a host that other machines reach,
     unless there are ``allowed_hosts`` and a ``token``.
     """
-    if not is_loopback(host) and not (allowed_hosts and token):
-        raise UsageError(
-            f"Other machines can reach {host}.",
-            hint="Pass token and allowed_hosts, or keep to 127.0.0.1.",
-        )
-    app = make_http_app(
-        tools, workspace_root=workspace_root, allowed_hosts=allowed_hosts, token=token, **options
-    )
+    if not (options.get("allowed_hosts") and options.get("token")):
+        require_loopback(host, "Pass token and allowed_hosts, or keep to 127.0.0.1.")
+    app = make_http_app(tools, workspace_root=workspace_root, **options)
     await run_on_http(app, bound_socket(host, port))
 
 
@@ -155,20 +190,10 @@ def serve_http_sync(
     workspace_root: Path | str,
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
-    allowed_hosts: Collection[str] = (),
-    token: str | None = None,
-    **options: Unpack[ServerOptions],
+    **options: Unpack[HttpOptions],
 ) -> None:
     """Serve ``tools`` over HTTP, as ``serve_http``, and wait until it is interrupted."""
-    serving = serve_http(
-        tools,
-        workspace_root=workspace_root,
-        host=host,
-        port=port,
-        allowed_hosts=allowed_hosts,
-        token=token,
-        **options,
-    )
+    serving = serve_http(tools, workspace_root=workspace_root, host=host, port=port, **options)
     run_blocking(serving)
 
 

@@ -112,12 +112,15 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches a host."""
-    if host == "localhost":
-        return True
+def require_loopback(host: str, hint: str) -> None:
+    """Raise UsageError with a hint for a host that other machines reach."""
+    if host != "localhost" and not _is_loopback(host):
+        raise UsageError(f"Other machines can reach {host}.", hint=hint)
+
+
+def _is_loopback(address: str) -> bool:
     try:
-        return ip_address(host).is_loopback
+        return ip_address(address).is_loopback
     except ValueError:
         return False
 

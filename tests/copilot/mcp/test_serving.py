@@ -236,6 +236,23 @@ def test_nothing_but_the_protocol_is_on_stdout(workspace: Path) -> None:
     assert process.returncode == 0
 
 
+def test_a_signal_ends_a_program_on_stdio_while_stdin_is_open(workspace: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, PROGRAM, str(workspace)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) != 0
+
+
 INITIALIZE = {
     "jsonrpc": "2.0",
     "method": "initialize",

@@ -1,9 +1,15 @@
-"""The server of the MCP SDK: tools and resources over one desk, whoever calls them."""
+"""The tools of assistants and the documents of forged folders, served over MCP.
+
+On stdio until stdin ends, or over HTTP until it's interrupted. What any server of tools has is in
+``copilot.mcp.serving``; here are the desk, its documents, and what an assistant is told.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import secrets
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
@@ -16,12 +22,19 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from fluid_build import __version__
 from fluid_build.assistants.jobs import Job
 from fluid_build.assistants.results import UNTRUSTED, ToolResult
 from fluid_build.assistants.settings import WorkspaceSettings
 from fluid_build.assistants.tools import TOOLS, ServedTool, find_tool
-from fluid_build.copilot.blocking import call_in_thread
+from fluid_build.copilot.blocking import call_in_thread, run_on_thread
+from fluid_build.copilot.mcp.serving import tool_server
+from fluid_build.copilot.mcp.transports import (
+    bound_socket,
+    http_app,
+    require_loopback,
+    run_on_http,
+    run_on_stdio,
+)
 from fluid_build.errors import FaultyFileError, FluidError, UsageError
 from fluid_build.progress import Progress, stage_label
 from fluid_build.secrets import redact
@@ -30,7 +43,13 @@ from fluid_build.text import clip, listed
 if TYPE_CHECKING:
     from fluid_build.assistants.desk import Desk
 
+LOG = logging.getLogger(__name__)
+
 NAME = "fluid-forge"
+TOKEN_VARIABLE = "FLUID_MCP_TOKEN"
+_SHORTEST_TOKEN = 16
+"""Characters: whoever shares the machine can try a short one out."""
+_TOKEN_BYTES = 32
 _MOST_CALLS = 8
 """Calls at a time, each with a thread: more would only wait for the same cores."""
 _PAGE = 100
@@ -52,29 +71,79 @@ Claim nothing that you haven't checked. {untrusted}
 """
 
 
-class ForgeServer:
-    """The handlers of the protocol, for all clients at once."""
+def serve_on_stdio(settings: WorkspaceSettings) -> None:
+    """Serve on stdin and stdout until stdin ends. Raises KeyboardInterrupt on a signal."""
+    served = ServedDesk(settings)
+    served.run(lambda: asyncio.run(run_on_stdio(served.server())))
+
+
+def serve_on_http(
+    settings: WorkspaceSettings,
+    host: str,
+    port: int,
+    on_listening: Callable[[str, str | None], None],
+) -> None:
+    """Serve at ``http://host:port/mcp`` until a signal, which raises KeyboardInterrupt.
+
+    The token is that of the environment, or a new one, which ``on_listening`` gets after the
+    address. Raises UsageError for a host that other
+    machines reach, a port that can't be had, or a token that is too short.
+    """
+    require_loopback(
+        host, "Use --host 127.0.0.1. To serve another machine, forward the port over SSH."
+    )
+    token = os.environ.get(TOKEN_VARIABLE, "")
+    if token and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
+        raise UsageError(
+            f"{TOKEN_VARIABLE} isn't a token of at least {_SHORTEST_TOKEN} plain characters.",
+            hint="Unset it, and a token is generated.",
+        )
+    new_token = None if token else secrets.token_urlsafe(_TOKEN_BYTES)
+    with bound_socket(host, port) as listener:
+        name = f"[{host}]" if ":" in host else host
+        on_listening(f"http://{name}:{listener.getsockname()[1]}/mcp", new_token)
+        served = ServedDesk(settings)
+        app = http_app(served.server(), token=new_token or token, stateless=False)
+        served.run(lambda: asyncio.run(run_on_http(app, listener)))
+
+
+class ServedDesk:
+    """A desk whose tools are called and whose documents are read, by all clients at once."""
 
     def __init__(self, settings: WorkspaceSettings) -> None:
         self._settings = settings
-        self._listed = [_describe(tool, settings.allow_write) for tool in TOOLS]
-        self._slots = anyio.Semaphore(_MOST_CALLS)
         self._opening = threading.Lock()
         self._opened: Desk | None = None
 
-    def as_server(self) -> Server[object]:
+    def server(self) -> Server[object]:
         """Return a server of the SDK."""
-        return Server(
+        server = tool_server(
             NAME,
+            [_describe(tool, self._settings.allow_write) for tool in TOOLS],
+            self.call_tool,
+            most_calls=_MOST_CALLS,
             title="Fluid Forge",
-            version=__version__,
             instructions=_instructions(self._settings),
-            on_list_tools=self.list_tools,
-            on_call_tool=self.call_tool,
-            on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_resource_templates,
-            on_read_resource=self.read_resource,
         )
+        one, page = mcp_types.ReadResourceRequestParams, mcp_types.PaginatedRequestParams
+        server.add_request_handler("resources/list", page, self.list_resources)
+        server.add_request_handler("resources/templates/list", page, self.list_templates)
+        server.add_request_handler("resources/read", one, self.read_resource)
+        return server
+
+    def run(self, serve: Callable[[], None]) -> None:
+        """Serve on a thread of its own, and close every source at the end.
+
+        So a signal reaches this thread at once: on stdio, an event loop could only end with the
+        next line of stdin. The workspace becomes the working folder, so that paths in messages and
+        files are relative.
+        """
+        os.chdir(self._settings.root)
+        try:
+            run_on_thread(serve)
+        finally:
+            if self._opened is not None:
+                self._opened.sources.close()
 
     @property
     def desk(self) -> Desk:
@@ -87,19 +156,6 @@ class ForgeServer:
                 self._opened = open_desk(self._settings)
             return self._opened
 
-    def close(self) -> None:
-        """Close every source."""
-        if self._opened is not None:
-            self._opened.sources.close()
-
-    async def list_tools(
-        self,
-        _context: ServerRequestContext[object],
-        _params: mcp_types.PaginatedRequestParams | None,
-    ) -> mcp_types.ListToolsResult:
-        """List the tools."""
-        return mcp_types.ListToolsResult(tools=self._listed)
-
     async def call_tool(
         self, context: ServerRequestContext[object], params: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
@@ -107,10 +163,9 @@ class ForgeServer:
         try:
             tool = find_tool(clip(params.name, 100))
             arguments = _checked_arguments(tool, params.arguments or {})
-            async with self._slots:
-                document = await run_job(
-                    lambda job: tool.answer(self.desk, arguments, job), _progress_sender(context)
-                )
+            document = await run_job(
+                lambda job: tool.answer(self.desk, arguments, job), _progress_sender(context)
+            )
             text = tool.readable(tool.result.model_validate(document))
             return mcp_types.CallToolResult(
                 content=[mcp_types.TextContent(text=f"{text}\n\n({UNTRUSTED})")],
@@ -123,13 +178,13 @@ class ForgeServer:
     async def list_resources(
         self,
         _context: ServerRequestContext[object],
-        params: mcp_types.PaginatedRequestParams | None,
+        params: mcp_types.PaginatedRequestParams,
     ) -> mcp_types.ListResourcesResult:
         """List the documents of forged folders, page by page."""
         from fluid_build.assistants.resources import list_documents
 
         documents = await anyio.to_thread.run_sync(lambda: list_documents(self.desk))
-        cursor = params.cursor if params is not None else None
+        cursor = params.cursor
         start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
         is_last = start + _PAGE >= len(documents)
         return mcp_types.ListResourcesResult(
@@ -147,10 +202,10 @@ class ForgeServer:
             next_cursor=None if is_last else str(start + _PAGE),
         )
 
-    async def list_resource_templates(
+    async def list_templates(
         self,
         _context: ServerRequestContext[object],
-        _params: mcp_types.PaginatedRequestParams | None,
+        _params: mcp_types.PaginatedRequestParams,
     ) -> mcp_types.ListResourceTemplatesResult:
         """List what the URIs of documents look like."""
         from fluid_build.assistants.resources import FILES, uri_template
@@ -246,8 +301,6 @@ def _instructions(settings: WorkspaceSettings) -> str:
 
 
 # What a client is told of an error: what went wrong, and what to do about it.
-
-LOG = logging.getLogger(__name__)
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 4_000

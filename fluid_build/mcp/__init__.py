@@ -1,1 +1,0 @@
-"""The MCP server: what an assistant in an editor may ask about a workspace's data."""
