@@ -65,7 +65,7 @@ from bench.keys.scores import (  # noqa: E402
 from bench.worlds.by_hazard import show_hazards  # noqa: E402
 from bench.worlds.hazards import HAZARDS  # noqa: E402
 from bench.worlds.world import make_world  # noqa: E402
-from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
+from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration  # noqa: E402
 from fluid_build.profiling.profile import Profile  # noqa: E402
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights  # noqa: E402
 
@@ -176,7 +176,7 @@ def measure(databases: Sequence[Database], options: argparse.Namespace) -> dict[
     """Profile and score each database by each of its truths, printing a line for it."""
     settled = read_settled(options.collected) if options.collected else None
     totals = {title: Totals() for title in truths(databases[0], settled)}
-    calibration = UNCALIBRATED if options.leave_one_out else CALIBRATION
+    calibration = Calibration({}) if options.leave_one_out else CALIBRATION
     if options.errors and options.leave_one_out:
         print("The confidence of an error is the one before calibration.")
     headings = "".join(f"{title:40}" for title in totals)

@@ -24,7 +24,7 @@ from bench.keys.databases import profile_database, read_databases  # noqa: E402
 from bench.keys.fitting import fit_calibration  # noqa: E402
 from bench.keys.judged_pairs import JudgedPair, judged_pairs  # noqa: E402
 from bench.keys.naming import renaming  # noqa: E402
-from fluid_build.profiling.choose.calibration import UNCALIBRATED, Calibration  # noqa: E402
+from fluid_build.profiling.choose.calibration import Calibration  # noqa: E402
 
 STORED = ROOT / "fluid_build" / "profiling" / "choose" / "calibration.json"
 
@@ -45,7 +45,7 @@ def main() -> int:
     for database in databases:
         truth = settled_truth(database.truth, settled.get(database.name, Settled()))
         names = renaming("as-is", truth)
-        profile = profile_database(database.folder, truth, names, calibration=UNCALIBRATED)
+        profile = profile_database(database.folder, truth, names, calibration=Calibration({}))
         pairs += judged_pairs(profile, truth, names)
     calibration = fit_calibration(pairs)
     options.out.write_text(calibration_json(calibration), encoding="utf-8")

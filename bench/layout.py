@@ -30,16 +30,16 @@ from fluid_build.report.diagrams.source_diagram import source_diagram  # noqa: E
 from fluid_build.report.layout.drawing import Point  # noqa: E402
 from fluid_build.report.layout.engine import layout  # noqa: E402
 from fluid_build.report.layout.graph import Graph, Link, Node  # noqa: E402
-from fluid_build.report.layout.measures import (  # noqa: E402
-    crossings,
-    polyline_crossings,
-    violations,
-)
 from fluid_build.report.layout.nets import break_cycles  # noqa: E402
 from fluid_build.report.layout.packing import fitting_scale  # noqa: E402
 from fluid_build.report.page.map_boxes import box_shapes, map_graph  # noqa: E402
 from fluid_build.report.view import source_view  # noqa: E402
 from fluid_build.sources import open_source  # noqa: E402
+from tests.report.layout.measures import (  # noqa: E402
+    crossings,
+    polyline_crossings,
+    violations,
+)
 
 SHARED = ROOT.parent / "shared"
 CORPORA = (SHARED / "corpus", SHARED / "corpus_more")

@@ -39,16 +39,6 @@ from bench.synthetic import write_duckdb  # noqa: E402
 from fluid_build.copilot.context.token_estimate import estimate_tokens  # noqa: E402
 from fluid_build.copilot.errors import CostLimitExceeded  # noqa: E402
 from fluid_build.copilot.llm.answers import Usage  # noqa: E402
-from fluid_build.copilot.llm.testing import (  # noqa: E402
-    LoopbackServer,
-    ReceivedRequest,
-    Reply,
-    cut_body,
-    rate_limit,
-    server_error,
-    slow,
-)
-from fluid_build.copilot.llm.testing.faults import Fault  # noqa: E402
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend  # noqa: E402
 from fluid_build.copilot.store.configured import STORE_NAME  # noqa: E402
 from fluid_build.errors import FluidError  # noqa: E402
@@ -60,6 +50,16 @@ from fluid_build.pipeline.runs import RunLog  # noqa: E402
 from fluid_build.sources import open_source  # noqa: E402
 from fluid_build.sources.combined import SourceRequest  # noqa: E402
 from fluid_build.sources.uri import locate  # noqa: E402
+from tests.fault_server import (  # noqa: E402
+    LoopbackServer,
+    ReceivedRequest,
+    Reply,
+    cut_body,
+    rate_limit,
+    server_error,
+    slow,
+)
+from tests.fault_server.faults import Fault  # noqa: E402
 
 MODEL = "gpt-4.1"
 SHARE_OF_FAULTS = 0.3

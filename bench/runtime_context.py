@@ -18,25 +18,39 @@ import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from fluid_build.copilot.agents.errors import AgentExecutionError
-from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
-from fluid_build.copilot.context.window_manager import (
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from fluid_build.copilot.agents.errors import AgentExecutionError  # noqa: E402
+from fluid_build.copilot.context.token_budget import HeuristicTokenCounter  # noqa: E402
+from fluid_build.copilot.context.window_manager import (  # noqa: E402
     ContextPruningStrategy,
     ContextWindow,
     ContextWindowManager,
 )
-from fluid_build.copilot.cost import RunCostTracker
-from fluid_build.copilot.events import Event, EventBus, get_event_bus
-from fluid_build.copilot.llm.base import LlmPrompt
-from fluid_build.copilot.llm.client import LlmClient
-from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.cost import RunCostTracker  # noqa: E402
+from fluid_build.copilot.events import Event, EventBus, get_event_bus  # noqa: E402
+from fluid_build.copilot.llm.base import LlmPrompt  # noqa: E402
+from fluid_build.copilot.llm.client import LlmClient  # noqa: E402
+from fluid_build.copilot.llm.providers import make_provider  # noqa: E402
+from fluid_build.copilot.llm.testing import ScriptedProvider  # noqa: E402
+from fluid_build.copilot.messages import call_ids, result_ids  # noqa: E402
+from fluid_build.copilot.recovery.error_handler import (  # noqa: E402
+    ErrorCategory,
+    ErrorContext,
+    ErrorRecoveryFramework,
+    RecoveryStrategy,
+)
+from fluid_build.copilot.recovery.retry import RetrySchedule  # noqa: E402
+from fluid_build.copilot.tools.metrics import ToolObservabilityCollector  # noqa: E402
+from fluid_build.copilot.tools.toolbox import Toolbox  # noqa: E402
+from tests.fault_server import (  # noqa: E402
     Fault,
     LoopbackServer,
     Reply,
-    ScriptedProvider,
     cut_body,
     dropped_connection,
     garbage,
@@ -44,16 +58,6 @@ from fluid_build.copilot.llm.testing import (
     rate_limit,
     server_error,
 )
-from fluid_build.copilot.messages import call_ids, result_ids
-from fluid_build.copilot.recovery.error_handler import (
-    ErrorCategory,
-    ErrorContext,
-    ErrorRecoveryFramework,
-    RecoveryStrategy,
-)
-from fluid_build.copilot.recovery.retry import RetrySchedule
-from fluid_build.copilot.tools.metrics import ToolObservabilityCollector
-from fluid_build.copilot.tools.toolbox import Toolbox
 
 FAULT_RATE = 0.3
 THRESHOLD = 0.8

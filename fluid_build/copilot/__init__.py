@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
     from fluid_build.copilot.llm.client import LlmClient
     from fluid_build.copilot.llm.providers import make_provider
-    from fluid_build.copilot.llm.testing import LoopbackServer, ScriptedProvider
+    from fluid_build.copilot.llm.testing import ScriptedProvider
     from fluid_build.copilot.messages import ToolCall
     from fluid_build.copilot.store.backends.sqlite import SqliteBackend
     from fluid_build.copilot.tools.registry import forge_tool
@@ -47,7 +47,6 @@ __all__ = [
     "LlmClient",
     "LlmConfig",
     "LlmPrompt",
-    "LoopbackServer",
     "RunCostTracker",
     "ScriptedProvider",
     "SqliteBackend",
@@ -72,7 +71,6 @@ _MODULES = {
     "LlmClient": "llm.client",
     "LlmConfig": "llm.base",
     "LlmPrompt": "llm.base",
-    "LoopbackServer": "llm.testing",
     "RunCostTracker": "cost",
     "ScriptedProvider": "llm.testing",
     "SqliteBackend": "store.backends.sqlite",

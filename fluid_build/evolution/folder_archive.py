@@ -5,7 +5,6 @@ tables and the page aren't: the next forge makes them again. What comes back com
 so it's a stranger's: bounded in size, and confined to the folder.
 """
 
-import hashlib
 import io
 import zipfile
 import zlib
@@ -61,14 +60,6 @@ def unpacked(content: bytes) -> Mapping[str, bytes]:
             return dict(_read(archive, entries))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise _foreign("it isn't a whole zip archive") from error
-
-
-def content_digest(files: Mapping[str, bytes]) -> str:
-    """Return one digest of all files, however they are packed."""
-    whole = hashlib.sha256()
-    for name, content in sorted(files.items()):
-        whole.update(f"{name}\0{hashlib.sha256(content).hexdigest()}\n".encode())
-    return whole.hexdigest()
 
 
 def _read(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> Iterator[tuple[str, bytes]]:

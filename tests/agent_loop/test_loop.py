@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.cli.forge_copilot_agent_loop import run_copilot_agent_loop
-from fluid_build.copilot import LlmClient, LoopbackServer, ScriptedProvider, make_provider
+from fluid_build.copilot import LlmClient, ScriptedProvider, make_provider
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.errors import AgentExecutionError, TurnLimitError
 from fluid_build.copilot.llm.base import LlmConfig
@@ -14,6 +14,7 @@ from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.errors import FluidError, UsageError
 from tests.copilot.llm.characters import attacker, liar, random_model
+from tests.fault_server import LoopbackServer
 
 KEY = {
     "decision": "set_key",

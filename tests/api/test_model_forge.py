@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 import fluid_build as fluid
-from fluid_build.copilot import LoopbackServer
 from fluid_build.copilot.cost import CostLimitExceeded
-from fluid_build.copilot.llm.testing import Reply, rate_limit
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.pipeline.runs import RunLog
 from fluid_build.pipeline.stages import StageEvent
 from tests.api.conftest import Frames
+from tests.fault_server import LoopbackServer, Reply, rate_limit
 from tests.folders import artifacts_of
 
 ANSWER = {"decisions": [{"decision": "domain", "value": "Sales", "reason": "It has orders."}]}

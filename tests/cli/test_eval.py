@@ -17,9 +17,14 @@ import pytest
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing import LoopbackServer, ReceivedRequest, Reply, unauthorized
-from fluid_build.copilot.llm.testing.faults import Fault
 from tests.cli.running import Fluid
+from tests.fault_server import (
+    LoopbackServer,
+    ReceivedRequest,
+    Reply,
+    unauthorized,
+)
+from tests.fault_server.faults import Fault
 
 _TABLES = (
     "CREATE TABLE staff AS SELECT n + 1 AS staff_no, 'Name ' || n AS nm FROM range(9) t(n)",

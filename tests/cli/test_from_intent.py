@@ -7,11 +7,11 @@ import duckdb
 import pytest
 import yaml
 
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.intent.reading import read_intent
 from fluid_build.pipeline.intent.schema_sql import schema_sql
 from tests.cli.running import Fluid
+from tests.fault_server import LoopbackServer, Reply
 from tests.folders import artifacts_of
 
 ANSWER = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fluid_build.cli.forging.nearby_sources import nearby_sources
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import Fluid
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 
 
 class Terminal(io.StringIO):

@@ -11,10 +11,10 @@ import pytest
 
 from fluid_build.cli.ai import SUGGESTED_MODELS
 from fluid_build.cli.forging.model_order import newest_first
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.configured import open_store
 from tests.cli.running import Fluid
 from tests.distributions import install_distribution
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 
 KEY = "sk-ant-test-0123456789abcdef"
 

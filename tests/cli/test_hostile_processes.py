@@ -13,10 +13,10 @@ import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import COMMAND
 from tests.copilot.llm.characters import ATTACKS
+from tests.fault_server import LoopbackServer, Reply
 from tests.folders import every_file
 from tests.pipeline.hostile_models import CHARACTERS, READABLE_ATTACKS, attack_everything
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.pipeline.runs import RunLog
 from fluid_build.report.page.page_file import is_page
 from tests.cli.running import COMMAND, Fluid
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 from tests.folders import artifacts_of
 from tests.pipeline.test_repair import complain
 

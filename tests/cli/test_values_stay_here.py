@@ -11,12 +11,12 @@ import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-from fluid_build.copilot.llm.testing import WIRE_FORMATS, LoopbackServer, Reply
 from fluid_build.forging import forge
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
 from tests.copilot.llm.characters import Character, random_model
+from tests.fault_server import WIRE_FORMATS, LoopbackServer, Reply
 from tests.folders import artifacts_of, every_file
 from tests.pipeline.hostile_runs import ACTING
 

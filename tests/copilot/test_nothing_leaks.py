@@ -29,12 +29,13 @@ from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.messages import ToolCall, ToolResult
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.tools.confinement import read_confined
 from fluid_build.copilot.tools.dispatch import dispatch_tool_call_async, tool_result_text
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, forge_tool
+from tests.fault_server import LoopbackServer, Reply
 
 CANARY = "c4n4ry-7f21"
 

@@ -51,10 +51,7 @@ PUBLIC = {
         PROVIDERS AzureProvider LmStudioProvider OpenRouterProvider VllmProvider make_provider""",
     "copilot.llm.strict_schema": "STRICT_SCHEMA_VARIABLE harden restore strict_schema_enabled",
     "copilot.llm.summarizer": "SUMMARY_INSTRUCTIONS make_summarizer",
-    "copilot.llm.testing": """
-        WIRE_FORMATS Fault LoopbackServer ReceivedRequest Reply ScriptedProvider
-        context_overflow cut_body dropped_connection garbage overloaded quota_exhausted
-        rate_limit refused_base_url server_error slow unauthorized wrong_schema""",
+    "copilot.llm.testing": "Answer AnswerScript ScriptedProvider",
     "copilot.events": "Event EventBus Observer get_event_bus",
     "copilot.operations": "Operation current_operation",
     "copilot.timelines": "TimedOperation forget_timeline record_timelines timeline_of",

@@ -16,10 +16,15 @@ from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, overloaded, server_error
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.timelines import forget_timeline, record_timelines, timeline_of
 from tests.copilot.agents.agent.models import call, calling
+from tests.fault_server import (
+    LoopbackServer,
+    Reply,
+    overloaded,
+    server_error,
+)
 
 
 def add(a: int, b: int) -> int:

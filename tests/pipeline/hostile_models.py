@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable
 
-from fluid_build.copilot.llm.testing import Reply
 from tests.copilot.llm.characters import ATTACKS, Character, attacker, liar, random_model
+from tests.fault_server import Reply
 from tests.pipeline.hostile_runs import ACTING
 from tests.pipeline.lies import Lie, believable_liar
 

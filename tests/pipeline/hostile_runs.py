@@ -13,8 +13,6 @@ import yaml
 
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
-from fluid_build.copilot.llm.testing import LoopbackServer
-from fluid_build.copilot.llm.testing.server import ServerScript
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DECISION
 from fluid_build.forging import Forged, forge
@@ -25,6 +23,8 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
+from tests.fault_server import LoopbackServer
+from tests.fault_server.server import ServerScript
 from tests.pipeline.lies import Lie, believable_lies, contents, decision_content
 from tests.pipeline.small_runs import forge_run, request_for
 

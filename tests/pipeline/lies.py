@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing import ReceivedRequest, Reply
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.logical.proposals import Proposals, read_proposals
@@ -15,6 +14,7 @@ from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
 from tests.copilot.llm.characters import Character
+from tests.fault_server import ReceivedRequest, Reply
 
 _LIES_OF_AN_ANSWER = 30
 _CLOSEST = 3

@@ -9,9 +9,15 @@ import pytest
 
 from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing import Fault, LoopbackServer, Reply, silence, trickle
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.pipeline.requests import ModelUse
+from tests.fault_server import (
+    Fault,
+    LoopbackServer,
+    Reply,
+    silence,
+    trickle,
+)
 from tests.pipeline.hostile_runs import Scene, forge_with
 from tests.pipeline.small_runs import forge_run, request_for, small_shop
 

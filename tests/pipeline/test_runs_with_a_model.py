@@ -12,12 +12,7 @@ import pytest
 
 from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
-from fluid_build.copilot.llm.testing import (
-    LoopbackServer,
-    Reply,
-    ScriptedProvider,
-    unauthorized,
-)
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.retrieval import SEMANTIC_MEMORY
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.files import DECISIONS_FILE, read_decision_file
@@ -26,6 +21,7 @@ from fluid_build.pipeline.memory import EPISODES
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse
 from fluid_build.pipeline.runs import COSTS, RunLog
 from fluid_build.pipeline.values import RunValues, Slot
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 from tests.folders import artifacts_of
 from tests.pipeline.small_runs import (
     Interrupted,

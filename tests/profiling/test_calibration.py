@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED, read_calibration
+from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration, read_calibration
 
 TWO_STEPS = read_calibration('{"single": [[-1, 0.1], [1, 0.5], [2, 0.9]]}')
 
@@ -21,7 +21,7 @@ def test_confidence_is_interpolated_between_points(log_odds: float, confidence: 
 
 def test_a_role_without_a_table_is_taken_at_its_word() -> None:
     """Log odds become the probability that they mean."""
-    assert UNCALIBRATED.confidence("single", 2.0) == pytest.approx(1 / (1 + math.exp(-2.0)))
+    assert Calibration({}).confidence("single", 2.0) == pytest.approx(1 / (1 + math.exp(-2.0)))
 
 
 def test_the_fitted_tables_are_monotone_and_small() -> None:

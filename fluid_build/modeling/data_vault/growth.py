@@ -5,7 +5,7 @@ Linstedt and Michael Olschimke, "Building a Scalable Data Warehouse with Data Va
 vault is extended, and never changed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.decisions.language import BusinessKey, Classify, Role
@@ -23,8 +23,6 @@ from fluid_build.modeling.data_vault.remaining import Has, RemainingVault, is_of
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.text import listed
-
-_ROLE_OF: Mapping[type, Role] = {Hub: "hub", Link: "link", ReferenceTable: "reference"}
 
 
 def changed_roles(kept: DataVaultModel, fresh: DataVaultModel) -> dict[str, Classify]:

@@ -22,8 +22,6 @@ ScdType = Literal[0, 1, 2]
 CalendarName: TypeAlias = Annotated[str, Field(max_length=80)]
 UNKNOWN_KEY = "0" * 32
 """The surrogate key of the unknown member. No natural key ever hashes to it."""
-UNKNOWN_DATE_KEY = -1
-"""The key of the unknown date, and of the unknown time: no day and no minute has it."""
 
 
 class CalendarSettings(ModelPart):

@@ -47,7 +47,6 @@ def read_calibration(text: str) -> Calibration:
     )
 
 
-UNCALIBRATED = Calibration({})
 CALIBRATION = read_calibration(
     (files(__package__) / "calibration.json").read_text(encoding="utf-8")
 )

@@ -10,15 +10,14 @@ import pytest
 from fluid_build.copilot import (
     Agent,
     LlmClient,
-    LoopbackServer,
     ScriptedProvider,
     make_provider,
 )
 from fluid_build.copilot.agents.agent import AgentResult
 from fluid_build.copilot.errors import RunLimitError
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.messages import ToolCall, tool_results
+from tests.fault_server import LoopbackServer, Reply
 
 
 class Counter:

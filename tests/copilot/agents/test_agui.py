@@ -15,10 +15,10 @@ from fluid_build.copilot.agents.agui import agui_app, thread_session
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, server_error
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from tests.copilot.agents.agent.models import call, calling
 from tests.copilot.agents.agui_runs import all_runs, chat, read_events, says
+from tests.fault_server import LoopbackServer, Reply, server_error
 
 PAIRS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CALL": "toolCallId"}
 

@@ -36,7 +36,11 @@ from fluid_build.copilot.errors import ApprovalRequiredError, RunNotFoundError
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.errors import UsageError
+from tests.copilot.agents.agent.models import MODELS, call, calling
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     dropped_connection,
@@ -44,10 +48,6 @@ from fluid_build.copilot.llm.testing import (
     rate_limit,
     server_error,
 )
-from fluid_build.copilot.messages import ToolCall
-from fluid_build.copilot.store.backends.sqlite import SqliteBackend
-from fluid_build.errors import UsageError
-from tests.copilot.agents.agent.models import MODELS, call, calling
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 

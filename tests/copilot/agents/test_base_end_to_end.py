@@ -23,8 +23,8 @@ from fluid_build.copilot.events import Event, EventBus
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, server_error
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from tests.fault_server import LoopbackServer, Reply, server_error
 
 MODEL = "claude-sonnet-4-6"
 GOOD = Reply('{"names": ["a"]}')

@@ -28,11 +28,11 @@ from fluid_build.copilot import (
 from fluid_build.copilot.agents.agent import answer_approval, pending_approvals
 from fluid_build.copilot.agents.composite import StepResult, function_step, run_sync
 from fluid_build.copilot.errors import AgentExecutionError
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from fluid_build.copilot.llm.testing.server import ReceivedRequest
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from tests.copilot.agents import dbos_worker
+from tests.fault_server import LoopbackServer, Reply
+from tests.fault_server.server import ReceivedRequest
 
 pytestmark = [
     pytest.mark.slow,

@@ -16,7 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.copilot import Agent, LlmConfig, LlmPrompt, LoopbackServer, ScriptedProvider
+from fluid_build.copilot import (
+    Agent,
+    LlmConfig,
+    LlmPrompt,
+    ScriptedProvider,
+)
 from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.evals import (
     Case,
@@ -32,9 +37,9 @@ from fluid_build.copilot.evals import (
 )
 from fluid_build.copilot.evals.estimates import estimate
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing import Reply, unauthorized
 from fluid_build.copilot.messages import text_of
 from fluid_build.errors import FaultyFileError, UsageError
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 
 SUMS = [Case(f"{n}+1", f"{n} + 1", str(n + 1)) for n in range(6)]
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.testing.server import ReceivedRequest
-from fluid_build.copilot.llm.testing.wire import Reply
 from fluid_build.copilot.messages import ToolCall
 from tests.copilot.llm.drawing import DrawText, draw
 from tests.copilot.llm.requested import Requested, requested_of
+from tests.fault_server.server import ReceivedRequest
+from tests.fault_server.wire import Reply
 
 Character: TypeAlias = Callable[[ReceivedRequest], Reply]
 

@@ -9,7 +9,7 @@ from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer
+from tests.fault_server import LoopbackServer
 
 
 @pytest.fixture(autouse=True)

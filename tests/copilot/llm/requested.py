@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fluid_build.copilot.llm.testing.server import ReceivedRequest
 from fluid_build.json_types import JsonObject, JsonValue
+from tests.fault_server.server import ReceivedRequest
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,60}")
 _MOST_NAMES = 2_000

@@ -7,9 +7,9 @@ from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
 from fluid_build.copilot.agents.errors import AnswerCutOffError, AnswerRefusedError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, Usage
 from fluid_build.copilot.llm.providers import PROVIDERS
-from fluid_build.copilot.llm.testing import Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.store.backends.null import NullBackend
+from tests.fault_server import Reply
+from tests.fault_server.wire import FORMATS
 
 
 class Report(BaseModel):

@@ -27,12 +27,12 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.sdk_types import check_request
+from tests.fault_server import Reply
+from tests.fault_server.wire import FORMATS
 
 WIRE = FORMATS["anthropic"]
 TOOL = {

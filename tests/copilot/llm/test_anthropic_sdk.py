@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     context_overflow,
@@ -22,7 +23,6 @@ from fluid_build.copilot.llm.testing import (
     stream_error,
     unauthorized,
 )
-from fluid_build.copilot.messages import ToolCall
 
 MODEL = "claude-opus-5"
 OLDER = "claude-opus-4-5"

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from fluid_build.copilot import Agent, BaseStageAgent, LlmClient, StageSession, make_provider
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, ToolSpec
-from fluid_build.copilot.llm.testing import WIRE_FORMATS, LoopbackServer
 from fluid_build.copilot.store.backends.null import NullBackend
 from tests.copilot.llm.characters import ATTACKS, attacker, liar, random_model
+from tests.fault_server import WIRE_FORMATS, LoopbackServer
 
 MODELS = {
     "anthropic": "claude-sonnet-4-6",

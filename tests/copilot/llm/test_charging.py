@@ -24,7 +24,8 @@ from fluid_build.copilot.errors import (
 )
 from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
-from fluid_build.copilot.llm.testing import (
+from fluid_build.errors import FluidError
+from tests.fault_server import (
     Reply,
     context_overflow,
     cut_body,
@@ -38,7 +39,6 @@ from fluid_build.copilot.llm.testing import (
     slow,
     unauthorized,
 )
-from fluid_build.errors import FluidError
 
 HELLO = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 ADDRESS = "http://127.0.0.1:9"

@@ -24,7 +24,9 @@ from fluid_build.copilot.cost import CostLimitExceeded, RunCostTracker
 from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, Usage
 from fluid_build.copilot.llm.client import LlmClient, timeout_seconds
-from fluid_build.copilot.llm.testing import (
+from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import conversations
+from tests.fault_server import (
     WIRE_FORMATS,
     Reply,
     context_overflow,
@@ -40,8 +42,6 @@ from fluid_build.copilot.llm.testing import (
     unauthorized,
     wrong_schema,
 )
-from fluid_build.errors import UsageError
-from tests.copilot.context.conversations import conversations
 
 HELLO = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 SCHEMA = {

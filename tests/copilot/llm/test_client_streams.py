@@ -655,10 +655,10 @@ def test_a_stream_is_an_operation_until_its_last_event(serve, read):
 
 LEFT_AT_EXIT = """
 import asyncio, sys
-from fluid_build.copilot import LlmClient, LlmPrompt, LoopbackServer, make_provider
+from fluid_build.copilot import LlmClient, LlmPrompt, make_provider
 from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.events import EventBus
-from fluid_build.copilot.llm.testing import Reply
+from tests.fault_server import LoopbackServer, Reply
 
 bus = EventBus()
 bus.subscribe(lambda event: print(event.event_type))

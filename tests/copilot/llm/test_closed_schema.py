@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from fluid_build.copilot.llm.closed_schema import compile_closed_schema
 from fluid_build.copilot.llm.strict_schema import restore
-from fluid_build.copilot.llm.testing.wire.anthropic_rules import refuse
+from tests.fault_server.wire.anthropic_rules import refuse
 
 
 class Column(BaseModel):

@@ -36,7 +36,9 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.errors import UsageError
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     context_overflow,
@@ -49,8 +51,6 @@ from fluid_build.copilot.llm.testing import (
     unauthorized,
     unfinished_stream,
 )
-from fluid_build.copilot.messages import ToolCall
-from fluid_build.errors import UsageError
 
 WIRES = {
     "anthropic": (AnthropicProvider, "claude-opus-5"),

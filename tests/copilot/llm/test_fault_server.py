@@ -10,7 +10,7 @@ import pytest
 
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
-from fluid_build.copilot.llm.testing import (
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     cut_body,
@@ -21,7 +21,7 @@ from fluid_build.copilot.llm.testing import (
     trickle,
     unfinished_stream,
 )
-from fluid_build.copilot.llm.testing.wire import FORMATS
+from tests.fault_server.wire import FORMATS
 
 PROMPT = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 PROVIDER_FORMATS = [name for name in FORMATS if name in PROVIDERS]

@@ -15,13 +15,13 @@ from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.gemini.provider import gemini_schema
-from fluid_build.copilot.llm.testing import Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
-from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.official_types import check_gemini as check
+from tests.fault_server import Reply
+from tests.fault_server.wire import FORMATS
+from tests.fault_server.wire.gemini_rules import refuse
 
 ASK = [{"role": "user", "content": "Find the key."}]
 TOOL = {

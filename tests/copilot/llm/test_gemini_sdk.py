@@ -8,7 +8,8 @@ from google import genai
 from google.genai import errors, types
 
 from fluid_build.copilot.llm.base import Usage
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     context_overflow,
@@ -18,7 +19,6 @@ from fluid_build.copilot.llm.testing import (
     server_error,
     stream_error,
 )
-from fluid_build.copilot.messages import ToolCall
 
 MODEL = "gemini-3-pro-preview"
 SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}}

@@ -14,9 +14,9 @@ from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.untrusted_json import read_json
+from tests.fault_server import LoopbackServer, Reply
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 TOOL = {"name": "t", "description": "", "input_schema": {"type": "object"}}

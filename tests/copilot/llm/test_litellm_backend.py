@@ -26,7 +26,9 @@ from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.litellm_backend import make_litellm_client
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.store.backends.null import NullBackend
+from fluid_build.errors import FluidError, MissingExtraError
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     context_overflow,
@@ -34,8 +36,6 @@ from fluid_build.copilot.llm.testing import (
     rate_limit,
     unauthorized,
 )
-from fluid_build.copilot.store.backends.null import NullBackend
-from fluid_build.errors import FluidError, MissingExtraError
 
 PROMPT = LlmPrompt("openai/test-model", [{"role": "user", "content": "hello"}])
 needs_litellm = pytest.mark.skipif(

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.ollama import OllamaProvider
-from fluid_build.copilot.llm.testing import Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.llm.official_types import check_ollama as check
+from tests.fault_server import Reply
+from tests.fault_server.wire import FORMATS
 
 ASK = [{"role": "user", "content": "Find the key."}]
 TOOL = {

@@ -7,7 +7,8 @@ import ollama
 import pytest
 
 from fluid_build.copilot.llm.base import Usage
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import (
     LoopbackServer,
     Reply,
     context_overflow,
@@ -16,7 +17,6 @@ from fluid_build.copilot.llm.testing import (
     server_error,
     stream_error,
 )
-from fluid_build.copilot.messages import ToolCall
 
 ASK = [{"role": "user", "content": "hello"}]
 TOOL = {"type": "function", "function": {"name": "read_rows", "description": "Reads."}}

@@ -25,13 +25,13 @@ from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.copilot.llm.openai import api as openai_api
 from fluid_build.copilot.llm.openai.models import has_cache_options, is_reasoning_model
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
-from fluid_build.copilot.llm.testing import Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.conftest import ask_sync
 from tests.copilot.llm.sdk_types import check_request
+from tests.fault_server import Reply
+from tests.fault_server.wire import FORMATS
 
 CHAT_TYPES = (CompletionCreateParamsNonStreaming, CompletionCreateParamsStreaming)
 RESPONSES_TYPES = (ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming)

@@ -12,7 +12,8 @@ from pydantic import BaseModel, TypeAdapter
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import ServerSentEvents
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import (
     Reply,
     context_overflow,
     cut_stream,
@@ -23,8 +24,7 @@ from fluid_build.copilot.llm.testing import (
     stream_error,
     unauthorized,
 )
-from fluid_build.copilot.llm.testing.wire import FORMATS
-from fluid_build.copilot.messages import ToolCall
+from tests.fault_server.wire import FORMATS
 
 MODEL = "gpt-6-sol"
 MESSAGES = [{"role": "user", "content": "hello"}]

@@ -17,9 +17,9 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import Reply, stream_error
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import Reply, stream_error
+from tests.fault_server.wire import FORMATS
 
 APIS = {"openai-chat": "openai", "openai-responses": "openai-responses"}
 both_apis = pytest.mark.parametrize("api", APIS)

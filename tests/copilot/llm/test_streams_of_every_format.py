@@ -23,7 +23,8 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import (
+from fluid_build.copilot.messages import ToolCall
+from tests.fault_server import (
     Reply,
     cut_stream,
     dropped_connection,
@@ -36,7 +37,6 @@ from fluid_build.copilot.llm.testing import (
     unauthorized,
     unfinished_stream,
 )
-from fluid_build.copilot.messages import ToolCall
 
 FORMATS = ("anthropic", "openai", "openai-responses", "gemini", "ollama")
 every_format = pytest.mark.parametrize("wire", FORMATS)

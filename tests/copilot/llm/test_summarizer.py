@@ -6,8 +6,8 @@ from fluid_build.copilot.context.compaction import CompactionStrategy, compact_m
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.summarizer import make_summarizer
-from fluid_build.copilot.llm.testing import Reply, server_error
 from fluid_build.errors import UsageError
+from tests.fault_server import Reply, server_error
 
 MESSAGES = [
     {"role": "user", "content": "Find the key."},

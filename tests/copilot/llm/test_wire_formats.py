@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from fluid_build.copilot.agents.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, ToolSpec, Usage
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
-from fluid_build.copilot.llm.testing import WIRE_FORMATS, Reply
-from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.official_types import CHECKS
+from tests.fault_server import WIRE_FORMATS, Reply
+from tests.fault_server.wire import FORMATS
 
 every_wire = pytest.mark.parametrize("wire", WIRE_FORMATS)
 

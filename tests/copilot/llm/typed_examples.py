@@ -19,7 +19,7 @@ from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt, LlmRespons
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent, UsageEvent
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider, rate_limit
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.recovery.error_handler import (
     ErrorCategory,
     ErrorContext,
@@ -28,6 +28,7 @@ from fluid_build.copilot.recovery.error_handler import (
     RecoveryStrategy,
 )
 from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
+from tests.fault_server import LoopbackServer, Reply, rate_limit
 
 
 class Words:

@@ -34,18 +34,14 @@ from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmResponse
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import (
-    LoopbackServer,
-    Reply,
-    ScriptedProvider,
-    unauthorized,
-)
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.operations import Operation, current_operation
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.tools.dispatch import dispatch_forge_tool
 from fluid_build.copilot.tools.otel import subscribe_opentelemetry
 from fluid_build.copilot.tools.registry import forge_tool
+from tests.fault_server import LoopbackServer, Reply, unauthorized
 
 PROMPT = LlmPrompt("gpt-4.1-nano", [{"role": "user", "content": "canary"}])
 

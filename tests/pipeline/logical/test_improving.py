@@ -19,7 +19,7 @@ from fluid_build.copilot.errors import (
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, ScriptedProvider
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.scratchpad import CriticFinding, RetrievalResult, StageFeedback
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import AnyDecision, Classify, Describe, Ignore, Owner, SetKey
@@ -28,6 +28,7 @@ from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.logical.improving import improve
 from fluid_build.pipeline.logical.proposals import MOST_PROPOSALS
 from tests.copilot.llm.characters import attacker, liar, random_model
+from tests.fault_server import LoopbackServer
 from tests.pipeline.logical.drafts import (
     answer,
     describe,

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 
 from fluid_build.report.layout.engine import layout
 from fluid_build.report.layout.graph import Graph, Link, Node
-from fluid_build.report.layout.measures import violations
 from fluid_build.report.layout.packing import fitting_scale
 from tests.report.layout.graphs import graph_of, graphs, random_graph
+from tests.report.layout.measures import violations
 
 
 @settings(max_examples=200, deadline=None)

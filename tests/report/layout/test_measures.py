@@ -4,7 +4,7 @@ import pytest
 
 from fluid_build.report.layout.drawing import Box, Drawing, Point
 from fluid_build.report.layout.graph import Graph, Link, Node
-from fluid_build.report.layout.measures import crossings, polyline_crossings, violations
+from tests.report.layout.measures import crossings, polyline_crossings, violations
 
 GRAPH = Graph(
     (Node("a", 100, 50), Node("b", 100, 50), Node("c", 100, 50)),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -85,7 +84,7 @@ def test_dates_far_off_do_not_blow_up_the_calendar(tmp_path: Path) -> None:
         assert days < (5 * 366,)
         keys = dict(found.rows("SELECT id, sold_date_key FROM model.fct_sale WHERE id > 100"))
     assert keys[101] == 99991231
-    assert keys[103] == UNKNOWN_DATE_KEY
+    assert keys[103] == -1
     assert len(set(keys.values())) == 7
 
 

@@ -23,12 +23,17 @@ from fluid_build.copilot.llm.answers import LlmResponse
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, overloaded, unauthorized
 from fluid_build.copilot.messages import ToolCall, ToolResult
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import MODELS, call, calling
+from tests.fault_server import (
+    LoopbackServer,
+    Reply,
+    overloaded,
+    unauthorized,
+)
 
 
 class Sum(BaseModel):

@@ -17,8 +17,8 @@ from fluid_build.copilot.agents.agent import CorrectionEvent, PartialEvent, Resu
 from fluid_build.copilot.agents.agent.partial_answers import PartialAnswer
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from tests.copilot.agents.agent.models import MODELS
+from tests.fault_server import LoopbackServer, Reply
 
 
 class Point(BaseModel):

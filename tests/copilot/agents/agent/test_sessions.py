@@ -17,11 +17,11 @@ from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, overloaded
 from fluid_build.copilot.messages import text_of
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import MODELS, call, calling
+from tests.fault_server import LoopbackServer, Reply, overloaded
 
 
 def count(prompt: LlmPrompt) -> str:

@@ -30,10 +30,11 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.messages import ToolResult
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import MODELS, call, calling
+from tests.fault_server import LoopbackServer, Reply
 
 
 def add(a: int, b: int) -> int:

@@ -14,8 +14,8 @@ from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from tests.copilot.agents.agent.models import MODELS, call
+from tests.fault_server import LoopbackServer, Reply
 
 
 class Sum(BaseModel):

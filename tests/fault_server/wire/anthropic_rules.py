@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.llm.testing.wire.format import RequestBody
+from tests.fault_server.wire.format import RequestBody
 
 _Block: TypeAlias = dict[str, Any]
 

@@ -10,15 +10,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire.format import (
+from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
+from tests.fault_server.wire.format import (
     Reply,
     RequestBody,
     WireFormat,
     bearer_token,
     split_text,
 )
-from fluid_build.json_types import JsonValue
 
 _MESSAGES = {
     "rate_limit": "too many requests",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, get_args
 
 from fluid_build.copilot.llm.base import StopReason, Usage
-from fluid_build.copilot.llm.testing.faults import Fault
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
 
 RequestBody: TypeAlias = dict[str, Any]
 """A client's request, which the double takes on trust; an answer's has the path as ``:path``."""

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire.anthropic_rules import refuse, sign
-from fluid_build.copilot.llm.testing.wire.format import (
+from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
+from tests.fault_server.wire.anthropic_rules import refuse, sign
+from tests.fault_server.wire.format import (
     Reply,
     RequestBody,
     WireFormat,
@@ -17,7 +18,6 @@ from fluid_build.copilot.llm.testing.wire.format import (
     bearer_token,
     split_text,
 )
-from fluid_build.json_types import JsonValue
 
 _Block: TypeAlias = dict[str, Any]
 

@@ -6,22 +6,22 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire.format import (
+from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
+from tests.fault_server.wire.format import (
     Reply,
     RequestBody,
     WireFormat,
     asks_for_stream,
     split_text,
 )
-from fluid_build.copilot.llm.testing.wire.openai_errors import (
+from tests.fault_server.wire.openai_errors import (
     fault_body,
     reasons,
     refuse_strict_schema,
     refuse_untyped_schema,
     request_key,
 )
-from fluid_build.json_types import JsonValue
 
 _Item: TypeAlias = dict[str, Any]
 

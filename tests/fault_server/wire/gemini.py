@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire.format import (
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
+from tests.fault_server.wire.format import (
     Reply,
     RequestBody,
     WireFormat,
@@ -14,9 +16,7 @@ from fluid_build.copilot.llm.testing.wire.format import (
     bearer_token,
     split_text,
 )
-from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse, signs_calls
-from fluid_build.copilot.messages import ToolCall
-from fluid_build.json_types import JsonValue
+from tests.fault_server.wire.gemini_rules import refuse, signs_calls
 
 _SIGNATURE = "c2lnbmF0dXJl"
 _STATUSES = {

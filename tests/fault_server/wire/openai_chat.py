@@ -7,21 +7,21 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.llm.testing.wire.format import (
+from fluid_build.json_types import JsonValue
+from tests.fault_server.wire.format import (
     Reply,
     RequestBody,
     WireFormat,
     asks_for_stream,
     split_text,
 )
-from fluid_build.copilot.llm.testing.wire.openai_errors import (
+from tests.fault_server.wire.openai_errors import (
     fault_body,
     reasons,
     refuse_strict_schema,
     refuse_untyped_schema,
     request_key,
 )
-from fluid_build.json_types import JsonValue
 
 _Message: TypeAlias = dict[str, Any]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire.format import bearer_token
 from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault
+from tests.fault_server.wire.format import bearer_token
 
 _WORDS: dict[str, tuple[str, str, str | None]] = {
     "rate_limit": (

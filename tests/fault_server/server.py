@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from fluid_build.copilot.llm.testing.faults import Fault, invalid_request, unauthorized
-from fluid_build.copilot.llm.testing.wire import FORMATS, Reply, WireFormat
 from fluid_build.json_types import JsonValue
+from tests.fault_server.faults import Fault, invalid_request, unauthorized
+from tests.fault_server.wire import FORMATS, Reply, WireFormat
 
 Scripted: TypeAlias = Reply | Fault
 

@@ -1,13 +1,13 @@
-"""Doubles for models: answers from a script, and a real server that can be made to fail.
+"""A real server that stands for a provider, and fails on demand.
 
-``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, has every wire
-format and injects faults, so that the real client is tested over real sockets:
+``LoopbackServer`` listens on this machine, has every wire format and injects faults, so that the
+real client is tested over real sockets:
 
     with LoopbackServer([rate_limit(retry_after=1), Reply("hello")]) as server:
         client = LlmClient(make_provider("openai", server.base_url("openai")), api_key=server.key)
 """
 
-from fluid_build.copilot.llm.testing.faults import (
+from tests.fault_server.faults import (
     Fault,
     context_overflow,
     cut_body,
@@ -27,9 +27,8 @@ from fluid_build.copilot.llm.testing.faults import (
     unfinished_stream,
     wrong_schema,
 )
-from fluid_build.copilot.llm.testing.scripted import ScriptedProvider
-from fluid_build.copilot.llm.testing.server import LoopbackServer, ReceivedRequest, refused_base_url
-from fluid_build.copilot.llm.testing.wire import WIRE_FORMATS, Reply
+from tests.fault_server.server import LoopbackServer, ReceivedRequest, refused_base_url
+from tests.fault_server.wire import WIRE_FORMATS, Reply
 
 __all__ = [
     "WIRE_FORMATS",
@@ -37,7 +36,6 @@ __all__ = [
     "LoopbackServer",
     "ReceivedRequest",
     "Reply",
-    "ScriptedProvider",
     "context_overflow",
     "cut_body",
     "cut_stream",

@@ -1,13 +1,13 @@
 """The server's side of the wire formats: answers, streams and refusals as providers write them."""
 
-from fluid_build.copilot.llm.testing.wire import (
+from tests.fault_server.wire import (
     anthropic,
     gemini,
     ollama,
     openai_chat,
     openai_responses,
 )
-from fluid_build.copilot.llm.testing.wire.format import Reply, WireFormat
+from tests.fault_server.wire.format import Reply, WireFormat
 
 FORMATS: dict[str, WireFormat] = {
     module.FORMAT.name: module.FORMAT

@@ -1,4 +1,4 @@
-"""A model that answers from a test's script."""
+"""A model that answers from a script: for tests of agents without a network and without a key."""
 
 from __future__ import annotations
 
