@@ -1,5 +1,6 @@
 """The wheel: it holds the package and nothing else, and runs where nothing else of ours is."""
 
+import importlib.metadata
 import json
 import os
 import shutil
@@ -70,29 +71,24 @@ def _installing(environment: Path, wheel: Path) -> Sequence[Sequence[str | Path]
     )
 
 
+_PYDANTIC = (
+    "pydantic",
+    "pydantic-core",
+    "annotated-types",
+    "typing-inspection",
+    "typing-extensions",
+)
+"""Pydantic and all that it needs."""
+
 _RUNTIME_ALONE = """
-import sys
-from importlib.machinery import PathFinder
-
-allowed = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions",
-           "typing_inspection", "fluid_build"}
-
-
-class PydanticAlone(PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        found = super().find_spec(name, path, target)
-        place = found and str(found.origin or found.submodule_search_locations)
-        is_other = place and "site-packages" in place and name.partition(".")[0] not in allowed
-        return None if is_other else found
-
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = PydanticAlone
 import fluid_build.copilot as runtime
-from fluid_build.copilot import Agent, Composite, CompositeAgent, ScriptedProvider, completion
-from fluid_build.copilot.agents.composite import run_sync
-from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot import (
+    Agent, Checkpoint, Composite, CompositeAgent, ScriptedProvider, SqliteBackend, ToolCall,
+    completion, forge_tool,
+)
+from fluid_build.copilot.agents.composite import resume_sync, run_sync
 from fluid_build.copilot.context.window_manager import ContextWindowManager
+from fluid_build.copilot.errors import AgentExecutionError
 from pydantic import BaseModel
 
 
@@ -102,18 +98,26 @@ class Capital(BaseModel):
 
 class Guide(CompositeAgent):
     def init(self, args):
-        return Composite(agent=args["agent"], steps=[completion("ask", "Which city?")])
+        steps = [completion("ask", "Which city?"), completion("praise", "Praise it.")]
+        return Composite(agent=agent, steps=steps)
 
 
+@forge_tool
 def letters(word: str) -> int:
+    \"\"\"Count the letters of a word.\"\"\"
     return len(word)
 
 
 for name in set(runtime.__all__) - {"LlmClient", "make_provider"}:
     getattr(runtime, name)
-model = ScriptedProvider([ToolCall("1", "letters", {"word": "abc"}), {"city": "Paris"}])
-agent = Agent(model, tools=[letters], output=Capital)
-assert run_sync(Guide, {"agent": agent}).response == Capital(city="Paris")
+call, paris = ToolCall("1", "letters", {"word": "abc"}), {"city": "Paris"}
+model = ScriptedProvider([call, paris, AgentExecutionError("it is gone"), paris])
+agent = Agent(model, tools=[letters], output=Capital, name="guide")
+checkpoint = Checkpoint(SqliteBackend("runs.db"), "tour")
+assert not run_sync(Guide, {}, checkpoint=checkpoint).ok
+again = Checkpoint(SqliteBackend("runs.db"), "tour")
+assert resume_sync(Guide, {}, checkpoint=again).response == Capital(city="Paris")
+assert len(model.prompts) == 4 and "3" in str(model.prompts[1].messages)
 assert ContextWindowManager().create_window([{"role": "user", "content": "hi"}]).current_tokens
 try:
     runtime.LlmClient
@@ -122,11 +126,28 @@ except Exception as error:
 """
 
 
-def test_the_runtime_works_with_pydantic_alone(environment: Path, tmp_path: Path) -> None:
-    """Agents, composites and windows need nothing else; a client says which extra it needs."""
-    program = tmp_path / "runtime_alone.py"
-    program.write_text(_RUNTIME_ALONE)
-    assert run(environment / "bin" / "python", program, cwd=tmp_path) == "MissingExtraError\n"
+@pytest.fixture(scope="module")
+def with_pydantic_alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own with the wheel and Pydantic, and no other package."""
+    folder = tmp_path_factory.mktemp("pydantic") / "env"
+    for command in _installing(folder, wheel):
+        run(*command, cwd=folder.parent)
+    site = Path(sysconfig.get_paths(vars={"base": str(folder)})["purelib"])
+    for name in _PYDANTIC:
+        distribution = importlib.metadata.distribution(name)
+        for entry in {file.parts[0] for file in distribution.files or ()} - {"__pycache__"}:
+            (site / entry).symlink_to(Path(str(distribution.locate_file(entry))))
+    return folder
+
+
+def test_the_runtime_works_with_pydantic_alone(with_pydantic_alone: Path, tmp_path: Path) -> None:
+    """Agents, tools and saved composites need nothing else; a client says which extra it needs."""
+    python = with_pydantic_alone / "bin" / "python"
+    listed = "import importlib.metadata as m; print(*{d.name for d in m.distributions()})"
+    found = set(run(python, "-c", listed, cwd=tmp_path).replace("_", "-").split())
+    assert found - {"pip", "setuptools"} == {"fluid-build", *_PYDANTIC}
+    (tmp_path / "runtime_alone.py").write_text(_RUNTIME_ALONE)
+    assert run(python, "-c", "import runtime_alone", cwd=tmp_path) == "MissingExtraError\n"
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
