@@ -40,15 +40,22 @@ class FluidError(Exception):
     """Root of all errors that users see and that aren't bugs in Fluid Forge.
 
     ``command`` is a command line that does what the hint advises, fit to be pasted in a shell.
+    ``details`` are what the message counts or names a part of: all of it, each in words.
     """
 
     def __init__(
-        self, message: str, *, hint: str | None = None, command: str | None = None
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        command: str | None = None,
+        details: Iterable[str] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.command = command
+        self.details = tuple(details)
 
 
 class UsageError(FluidError):
@@ -110,7 +117,11 @@ class FaultyFileError(UsageError):
     ) -> None:
         (first, *others) = problems
         message = f"{file} has {counted(len(problems), 'problem')}." if others else ""
-        super().__init__(message or f"{file}, {first}", hint=hint or "Correct it and try again.")
+        super().__init__(
+            message or f"{file}, {first}",
+            hint=hint or "Correct it and try again.",
+            details=map(str, problems),
+        )
         self.file = file
         self.problems = tuple(problems)
 
@@ -174,8 +185,10 @@ class VersionsLostError(WarehouseError):
 class UndecidedError(FluidError):
     """Something that only a person knows isn't decided; each of ``commands`` is an answer."""
 
-    def __init__(self, message: str, *, hint: str, commands: Sequence[str]) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self, message: str, *, hint: str, commands: Sequence[str], details: Iterable[str] = ()
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
         self.commands = tuple(commands)
 
 

@@ -209,7 +209,10 @@ on stdout too:
 | `message` | what happened, in a sentence or two |
 | `hint` | what to do about it |
 | `commands` | command lines that the hint mentions |
-| `exit_code` | the exit code of the command: 2 where it couldn't do its work |
+| `details` | all that the message counts or names: problems of a file, lost rows, questions |
+| `exit_code` | 2 where it wasn't done, 4 where it waits for a decision, 1 where a check failed |
+
+`fluid verify` adds `holds` and `changes` where the source has changed.
 
 `fluid help ERROR` prints the section of a code. In Python, each is an exception of that name, a
 `fluid_build.errors.FluidError`, but for the last four.

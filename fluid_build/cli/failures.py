@@ -9,13 +9,22 @@ import shutil
 import sys
 import textwrap
 import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
 import typer
 
+from fluid_build.cli.error_pages import code_of
 from fluid_build.cli.invocation import fluid_command, install_command
-from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError, UndecidedError
+from fluid_build.errors import (
+    FaultyFileError,
+    FluidError,
+    MissingExtraError,
+    UndecidedError,
+    VersionsLostError,
+)
 from fluid_build.extras import install_command as pip_command
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
@@ -43,26 +52,30 @@ _NO_BREAK = "\0"
 class Failure:
     """What to show: ``message`` says what happened, ``hint`` what to do about it.
 
-    ``commands`` are command lines to paste, if the hint mentions any. ``details`` are what the
-    message counts, each on a line of its own.
+    ``commands`` are command lines to paste, if the hint mentions any. ``details`` are all that the
+    message counts or names. A program gets them, and a person where the message ``counts`` them,
+    each on a line of its own.
     """
 
     message: str
     hint: str
     commands: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    counts: bool = False
 
 
 def explain(error: Exception) -> Failure:
     """Return the two sentences for an error; an unforeseen error is reported as a bug."""
     if isinstance(error, MissingExtraError):
-        return Failure(error.message, "Install it:", (pip_command(error.extra),))
+        return Failure(error.message, "Install it:", (pip_command(error.extra),), error.details)
     if isinstance(error, UndecidedError):
-        return Failure(error.message, error.hint or "", error.commands)
+        return Failure(error.message, error.hint or "", error.commands, error.details)
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
         commands = (error.command,) if error.command else ()
-        return Failure(error.message, hint, commands, _details(error))
+        # The message itself has a single problem of a user's file.
+        counts = isinstance(error, FaultyFileError) and len(error.problems) > 1
+        return Failure(error.message, hint, commands, error.details, counts)
     if isinstance(error, typer.TyperException):
         # Whoever forgets --uri passes the address, with its password, as a command.
         return Failure(redact(error.format_message()), _usage_hint(error))
@@ -80,13 +93,18 @@ def explain(error: Exception) -> Failure:
     )
 
 
-def _details(error: FluidError) -> tuple[str, ...]:
-    """Return what is wrong in a user's file; the message itself has a single problem."""
-    if not isinstance(error, FaultyFileError) or len(error.problems) == 1:
-        return ()
-    shown = [str(problem) for problem in error.problems[:_MOST_DETAILS]]
-    left = len(error.problems) - len(shown)
-    return (*shown, *([f"and {left:,} more"] if left else ()))
+def exit_code_of(error: BaseException) -> int:
+    """Return with which code a command ends that an error stopped."""
+    if isinstance(error, UndecidedError):
+        return NEEDS_DECISION
+    return CHECK_FAILED if isinstance(error, VersionsLostError) else NOT_DONE
+
+
+def _shown_details(failure: Failure) -> list[str]:
+    """Return the details that a person sees: a screen of them, and how many are left."""
+    details = failure.details if failure.counts else ()
+    left = len(details) - _MOST_DETAILS
+    return [*details[:_MOST_DETAILS], *([f"and {left:,} more"] if left > 0 else ())]
 
 
 def _usage_hint(error: typer.TyperException) -> str:
@@ -121,7 +139,7 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
     message, hint = (part.replace("`fluid ", f"`{fluid_command()} ") for part in (message, hint))
     indent = " " * len(_LABEL)
     command = [f"{indent}{_pasteable(each)}" for each in failure.commands]
-    details = [for_stream(visible(_sentence(detail)), stream) for detail in failure.details]
+    details = [for_stream(visible(_sentence(detail)), stream) for detail in _shown_details(failure)]
     if not stream.isatty():
         parts = [f"{_LABEL}{message}", *(f"{indent}{part}" for part in (*details, hint)), *command]
         stream.write("\n".join(parts) + "\n")
@@ -141,14 +159,35 @@ def _pasteable(command: str) -> str:
     return visible(re.sub(r"^fluid(?= )", lambda _: fluid_command(), command))
 
 
-def show_json(failure: Failure, code: str, exit_code: int) -> None:
+def tell(
+    error: BaseException,
+    failure: Failure,
+    exit_code: int,
+    *,
+    as_json: bool,
+    more: Mapping[str, object] | None = None,
+) -> int:
+    """Say what went wrong, to a person and as JSON to a program; return the exit code.
+
+    ``more`` is what the command's own document says of it. Every failure of a command is told here.
+    """
+    show(failure)
+    if as_json:
+        with suppress(OSError):
+            _show_json(failure, code_of(error), exit_code, more or {})
+    return exit_code
+
+
+def _show_json(failure: Failure, code: str, exit_code: int, more: Mapping[str, object]) -> None:
     """Print a failure on stdout, for a program; in ASCII, so that no encoding can spoil it."""
     document = {
         "error": code,
         "message": _sentence(failure.message),
         "hint": _sentence(failure.hint),
         "commands": list(failure.commands),
+        "details": list(failure.details),
         "exit_code": exit_code,
+        **more,
     }
     sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
 

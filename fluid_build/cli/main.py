@@ -9,7 +9,6 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +17,7 @@ from typer.main import get_command
 
 import fluid_build
 from fluid_build.cli import completion, failures
-from fluid_build.cli.error_pages import code_of, known_code, section_text
+from fluid_build.cli.error_pages import known_code, section_text
 from fluid_build.cli.interrupts import EXIT_CODE, HINT, MESSAGE, Interrupts
 from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
@@ -534,29 +533,24 @@ def _finish(code: int) -> int:
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
-    _tell(error, failures.explain(error), arguments, failures.NOT_DONE)
+    code = failures.exit_code_of(error)
+    failures.tell(error, failures.explain(error), code, as_json=_wants_json(arguments))
     try:
         sys.stdout.flush()
     except OSError:
         _discard_output()
-    return failures.NOT_DONE
+    return code
 
 
-def _tell(
-    error: BaseException, failure: failures.Failure, arguments: Sequence[str], exit_code: int
-) -> None:
-    """Say what went wrong: to a person, and with ``--json`` to a program too."""
-    failures.show(failure)
-    if "--json" in arguments[: _end_of_options(arguments)]:
-        with suppress(OSError):
-            failures.show_json(failure, code_of(error), exit_code)
+def _wants_json(arguments: Sequence[str]) -> bool:
+    return "--json" in arguments[: _end_of_options(arguments)]
 
 
 def _interrupted(error: BaseException, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
-    _tell(KeyboardInterrupt(), failures.Failure(MESSAGE, HINT), arguments, EXIT_CODE)
-    return EXIT_CODE
+    failure = failures.Failure(MESSAGE, HINT)
+    return failures.tell(KeyboardInterrupt(), failure, EXIT_CODE, as_json=_wants_json(arguments))
 
 
 def _discard_output() -> None:

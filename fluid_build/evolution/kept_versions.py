@@ -133,6 +133,7 @@ def check_kept(warehouse: Warehouse, kept: Kept) -> None:
         f"Rows that the warehouse held before aren't there as they were. {named}{more}.",
         hint="Restore them from a backup and apply again. If they were taken out on purpose, apply"
         " with --accept-lost.",
+        details=map(str, losses),
     )
 
 

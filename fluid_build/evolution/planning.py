@@ -165,6 +165,7 @@ def check_still_true(plan: DeploymentPlan, present: States) -> None:
         raise PlanOutdatedError(
             f"The plan isn't true any more: {listed(moved)} changed since it was made.",
             hint="Run `fluid plan` again, and look at what it says now.",
+            details=moved,
         )
 
 
@@ -183,6 +184,7 @@ def check_decided(changes: Sequence[SourceChange], folder: str) -> None:
             f" {'it is' if len(open_) == 1 else 'they are'}.",
             hint="Nothing was changed. Give one of the answers, and apply again:",
             commands=[command for each in open_ for command in each.commands],
+            details=(str(each.change) for each in open_),
         )
 
 

@@ -26,6 +26,7 @@ class ModelOutdatedError(SourceChangedError):
         super().__init__(
             f"The source has changed since the model was generated: {named}{more}.",
             hint="Run `fluid forge` again to update the model.",
+            details=map(str, reasons),
         )
         self.changes = tuple(changes)
 

@@ -144,8 +144,9 @@ def test_a_plan_in_a_file_is_refused_once_it_is_outdated(
     assert json.loads(file.read_text())["source"][0]["change"]["kind"] == "table_added"
     run(star.parent / "shop.duckdb", "DROP TABLE branch")
     before = artifacts_of(star)
-    outcome = fluid("apply", star, "--plan", file, "--yes")
-    assert outcome.code == 2
+    outcome = fluid("apply", star, "--plan", file, "--yes", "--json")
+    told = json.loads(outcome.out)
+    assert (outcome.code, told["error"], told["details"]) == (2, "PlanOutdatedError", ["the source"])
     assert "The plan isn't true any more: the source changed since it was made" in outcome.err
     after = artifacts_of(star)
     assert {name for name in after if after[name] != before.get(name)} == {"dbt/shop.duckdb.lock"}
@@ -175,6 +176,9 @@ def test_an_undecided_name_stops_an_apply_with_both_answers(fluid: Fluid, star: 
     ]
     after = artifacts_of(star)
     assert {name for name in after if after[name] != before.get(name)} == {"dbt/shop.duckdb.lock"}
+    told = json.loads(fluid("apply", star, "--yes", "--json").out)
+    assert (told["error"], told["exit_code"], len(told["commands"])) == ("UndecidedError", 4, 2)
+    assert len(told["details"]) == 1
 
 
 @pytest.mark.parametrize("answer", [(), ("--not",)])

@@ -103,12 +103,11 @@ def verify(
             )
         verified = _verify(context, forged, places, moved, dbt=dbt)
     except ModelOutdatedError as error:
-        _show_outdated(forged, error, json=json)
         if not json:
+            show(outdated_screen(forged, error.changes))
             raise
-        # The document on stdout has all of it: an error beside it would be a second one.
-        failures.show(failures.explain(error))
-        return failures.NOT_DONE
+        failure, changes = failures.explain(error), outdated_document(error.changes)
+        return failures.tell(error, failure, failures.NOT_DONE, as_json=True, more=changes)
     change = refresh_proof(folder, verified.proof)
     if json:
         messages.show_json(verified_document(verified))
@@ -119,14 +118,6 @@ def verify(
     elif change == "replaced":
         refresh_page(folder)
     return failures.DONE if verified.holds else failures.CHECK_FAILED
-
-
-def _show_outdated(forged: ForgedFolder, error: ModelOutdatedError, *, json: bool) -> None:
-    """Show all changes; the error names a few of those after which nothing can be built."""
-    if json:
-        messages.show_json(outdated_document(error.changes))
-    else:
-        show(outdated_screen(forged, error.changes))
 
 
 def refresh_page(folder: Path) -> None:

@@ -162,15 +162,10 @@ def apply(
             applied = apply_folder(
                 source, forged, request, on_step=done.append, on_progress=on_progress
             )
-    except UndecidedError as undecided:
-        failures.show(failures.explain(undecided))
-        return failures.NEEDS_DECISION
-    except VersionsLostError as lost:
-        failures.show(failures.explain(lost))
-        return failures.CHECK_FAILED
-    except FluidError:
-        for line in stopped_lines(done):
-            messages.tell(line)
+    except FluidError as error:
+        if not isinstance(error, UndecidedError | VersionsLostError):
+            for line in stopped_lines(done):
+                messages.tell(line)
         raise
     if json:
         messages.show_json(applied_document(applied, done))

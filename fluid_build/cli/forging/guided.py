@@ -138,8 +138,8 @@ def _forge_explored(
     try:
         outcome = explore(request, Path.cwd())
     except (AgentExecutionError, CostLimitExceeded) as error:
-        failures.show(_agent_failure(error))
-        return failures.CHECK_FAILED
+        failure, as_json = _agent_failure(error), arguments.reporting.json
+        return failures.tell(error, failure, failures.CHECK_FAILED, as_json=as_json)
     path = outcome.source.relative_to(Path.cwd().resolve()).as_posix()
     arguments = replace(
         arguments,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
-from fluid_build.cli.error_pages import code_of
 from fluid_build.cli.forging.dry_run_screen import dry_run_document, dry_run_screen
 from fluid_build.cli.forging.report import report_run
 from fluid_build.cli.forging.stage_lines import print_line, watching
@@ -209,10 +208,7 @@ def report_stop(error: FluidError, run_id: str, *, as_json: bool = False) -> int
         hint = f"{hint} What was paid for is kept. Then go on:".strip()
         command = f"fluid runs resume {run_id}"
     failure = failures.Failure(message, hint, (command,) if command else ())
-    failures.show(failure)
-    if as_json:
-        failures.show_json(failure, code_of(error), failures.CHECK_FAILED)
-    return failures.CHECK_FAILED
+    return failures.tell(error, failure, failures.CHECK_FAILED, as_json=as_json)
 
 
 def addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Address]:
