@@ -84,14 +84,13 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
         is_written = desk.settings.allow_write and verdict.applies
         if is_written:
             write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
-    # Only a person insists, and only a forge knows what the rules conclude.
+    # Only a person insists, and only a person overrules what the rules concluded.
     assert verdict.status != "insisted"
-    assert verdict.status != "asked"
     reason = "" if is_written else READ_ONLY
     if not verdict.applies:
         reason = "It wasn't accepted."
     return ProposedDecision(
-        outcome=verdict.status,
+        outcome="refused" if verdict.status == "asked" else verdict.status,
         finding=clip(verdict.message, _LONGEST_ENTRY),
         is_written=is_written,
         file=f"{folder.as_posix()}/{DECISIONS_FILE}" if is_written else None,

@@ -146,7 +146,11 @@ def test_a_plan_in_a_file_is_refused_once_it_is_outdated(
     before = artifacts_of(star)
     outcome = fluid("apply", star, "--plan", file, "--yes", "--json")
     told = json.loads(outcome.out)
-    assert (outcome.code, told["error"], told["details"]) == (2, "PlanOutdatedError", ["the source"])
+    assert (outcome.code, told["error"], told["details"]) == (
+        2,
+        "PlanOutdatedError",
+        ["the source"],
+    )
     assert "The plan isn't true any more: the source changed since it was made" in outcome.err
     after = artifacts_of(star)
     assert {name for name in after if after[name] != before.get(name)} == {"dbt/shop.duckdb.lock"}

@@ -20,14 +20,17 @@ from fluid_build.decisions.language import (
     Domain,
     Measure,
     ProductName,
+    TextType,
 )
 from fluid_build.decisions.verdicts import kept
+from fluid_build.decisions.weighing.readings import is_same_reading
 from fluid_build.forging import forge
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Designed, decide, design, look_closer, measure
 from fluid_build.modeling.measures.measure_role import NO_AMOUNT
 from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.judgements.claim_judgements import open_readings
 from fluid_build.report.judgements.open_judgements import open_judgements
 from fluid_build.report.profile_json import profile_document
 from fluid_build.sources import open_source
@@ -174,6 +177,93 @@ def test_what_is_asked_stays_in_the_folder_until_a_person_answers(
     for decisions in ([PRICE], recorded_decisions(tmp_path / "out").decisions):
         forge(shop.source, technique="flat", decisions=decisions, out=tmp_path / "out")
         assert [d.reason for d in recorded_decisions(tmp_path / "out").decisions] == ["Trust me"]
+
+
+READINGS = (
+    {"read_as": "text"},
+    {"read_as": "number"},
+    {"read_as": "number", "decimal": "comma"},
+    {"read_as": "date"},
+    {"read_as": "date", "date_format": "%d/%m/%Y"},
+    {"read_as": "date", "date_format": "%m/%d/%Y"},
+    {"read_as": "date", "date_format": "%Y-%m-%d"},
+    {"read_as": "timestamp"},
+    {"read_as": "timestamp", "date_format": "%d/%m/%Y"},
+)
+"""Every way in which a model may say that text is read."""
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """Columns of text that the rules read as something, beside some of which they know nothing."""
+    path = tmp_path_factory.mktemp("texts") / "texts.db"
+    columns = ("iso", "european", "amount", "price", "either", "words")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"CREATE TABLE t ({', '.join(f'{name} TEXT' for name in columns)})")
+        rows = [
+            (
+                f"2026-{n % 12 + 1:02}-{n % 28 + 1:02}",
+                f"{n % 28 + 1:02}/{n % 12 + 1:02}/2026",
+                str(n * 7 % 500),
+                f"{n * 3 % 90},{n % 90 + 10}",
+                f"{n % 12 + 1:02}/{(n * 5) % 12 + 1:02}/2026",
+                f"word {n}",
+            )
+            for n in range(300)
+        ]
+        database.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", rows)
+    with open_source(path) as source:
+        profile = measure(source)
+        yield Shop(source, profile, look_closer(source, profile))
+
+
+def read_types(profile: Profile) -> dict[str, str | None]:
+    return {column.name: column.measured_type for column in profile.tables[0].columns}
+
+
+def test_no_claim_of_a_model_changes_how_text_is_read(texts: Shop) -> None:
+    """What differs is asked, what agrees is accepted, and where nothing is known it counts."""
+    ruled = read_types(texts.profile)
+    unknown = {name for name, known in ruled.items() if known is None}
+    assert "words" in unknown and 2 <= len(unknown) <= 3
+    became = set()
+    for name, known in ruled.items():
+        for reading in READINGS:
+            claim = TextType.model_validate(
+                {"table": "t", "column": name, "by": "model", "reason": "I say so.", **reading}
+            )
+            decided = decide(texts.source, texts.profile, ForgeOptions("flat", decisions=[claim]))
+            (verdict,) = decided.verdicts
+            now = read_types(decided.profile)[name]
+            if known is not None:
+                assert now is not None
+                assert is_same_reading(now, known)
+            asked = open_readings(profile_document(decided.profile), kept([verdict]))
+            assert bool(asked) == (verdict.status == "asked"), (name, reading, verdict)
+            became.add((known is None, verdict.status))
+    assert became == {
+        *((False, status) for status in ("accepted", "asked", "refused")),
+        *((True, status) for status in ("accepted", "refused")),
+    }
+
+
+def test_a_reading_that_differs_is_a_question_whose_answers_are_followed(texts: Shop) -> None:
+    claim = TextType(table="t", column="european", read_as="text", by="model", reason="Trust me")
+    designed = texts.designed(claim)
+    assert [verdict.status for verdict in designed.verdicts] == ["asked"]
+    document = profile_document(texts.profile)
+    asked = {each.id: each for each in open_judgements(document, designed.model, [claim])}
+    choices = asked["text-t.european"].choices
+    assert [choice.label for choice in choices] == ["as DATE (%d/%m/%Y)", "as text"]
+    for choice, expected in zip(choices, ("DATE (%d/%m/%Y)", None), strict=True):
+        assert choice.decision is not None
+        options = ForgeOptions("flat", decisions=[claim, choice.decision])
+        decided = decide(texts.source, texts.profile, options)
+        assert read_types(decided.profile)["european"] == expected
+        left = open_judgements(
+            profile_document(decided.profile), designed.model, [claim, choice.decision]
+        )
+        assert "text-t.european" not in {each.id for each in left}
 
 
 def relations(designed: Designed) -> list[str]:

@@ -77,11 +77,17 @@ def weigh_reading(claims: Claims, decision: TextType) -> Verdict:
     name = label(decision.table, decision.column)
     if (refusal := _refusal(decision, column)) is not None:
         return refused(decision, f"{name} {refusal}")
+    known = column.measured_type
     if keeps_stored_type(decision):
+        if decision.by == "model" and known is not None:
+            return _asked(decision, name, known)
         return accepted(decision, f"{name} is read as it's stored.")
     if decision.table not in claims.tables:
         return not_measured(decision)
     evidence = _best(_measure(claims, decision, column))
+    differs = known is not None and not is_same_reading(evidence.measured_type or "", known)
+    if decision.by == "model" and known is not None and differs and not evidence.violations:
+        return _asked(decision, name, known)
     values = counted(evidence.rows, "value")
     if not evidence.violations and (zeros := _zeros_of_codes(claims, decision, evidence)):
         message = (
@@ -99,6 +105,51 @@ def weigh_reading(claims: Claims, decision: TextType) -> Verdict:
         # Values that have no place in the type would be lost.
         message += " The column stays as it is, even if a person insists."
     return refused(decision, message, evidence)
+
+
+def _asked(decision: TextType, name: str, known: str) -> Verdict:
+    """Return the verdict on a model's claim that every value of a column already contradicts."""
+    return Verdict(decision, "asked", f"{name} is read as {known}: all of its values are that.")
+
+
+def is_same_reading(one: str, other: str) -> bool:
+    """Return whether two types, as profiles write them, are of one kind and read text alike."""
+    return _kind_and_spelling(one) == _kind_and_spelling(other)
+
+
+def _kind_and_spelling(measured_type: str) -> tuple[str, str]:
+    bare, spelling = type_and_spelling(measured_type)
+    if kind_of(bare) in {"integer", "decimal", "float"}:
+        return "number", spelling if spelling in DECIMAL_MARKS else ""
+    return bare, "" if spelling == "%Y-%m-%d" else spelling
+
+
+def reads_so(claim: TextType, measured_type: str | None) -> bool:
+    """Return whether a column that is read as this type is read as a claim says."""
+    if measured_type is None or claim.read_as == "text":
+        return measured_type is None and claim.read_as == "text"
+    kind, spelling = _kind_and_spelling(measured_type)
+    if claim.read_as == "number":
+        # Who names a mark says how decimals are written, which whole numbers have none of.
+        return kind == "number" and (not spelling or f"decimal {claim.decimal}" in spelling)
+    claimed = f"{claim.read_as.upper()} ({claim.date_format or ''})"
+    return (kind, spelling) == _kind_and_spelling(claimed)
+
+
+def described_reading(table: str, column: str, measured_type: str | None) -> TextType | None:
+    """Return the decision that reads a column as a profile does; None where none can say it."""
+    said: dict[str, object] = {"table": table, "column": column}
+    if measured_type is None:
+        return TextType.model_validate({**said, "read_as": "text"})
+    kind, spelling = _kind_and_spelling(measured_type)
+    if kind == "number":
+        mark = {DECIMAL_COMMA: "comma", DECIMAL_POINT: "point"}.get(spelling)
+        return TextType.model_validate({**said, "read_as": "number", "decimal": mark})
+    if kind not in {"DATE", "TIMESTAMP"}:
+        return None
+    date_format = spelling or None
+    said |= {"read_as": kind.lower(), "date_format": date_format}
+    return TextType.model_validate(said)
 
 
 def _described(decision: TextType) -> str:

@@ -1,7 +1,8 @@
 """Questions about what a language model says that something means, where the rules differ."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fluid_build.decisions.language import (
     AnyDecision,
@@ -10,9 +11,11 @@ from fluid_build.decisions.language import (
     Measure,
     Owner,
     ProductName,
+    TextType,
 )
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.decisions.subjects import subject
+from fluid_build.decisions.weighing.readings import described_reading, reads_so
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.suggested import attribute_of, by_model_names, elements_of
 from fluid_build.report.judgements.judgement import Choice, Judgement
@@ -117,6 +120,48 @@ def _role(model: LogicalModel, claim: Classify) -> Judgement | None:
     )
 
 
+def open_readings(
+    profile: Mapping[str, Any], decided: Collection[AnyDecision]
+) -> list[tuple[TextType, str | None]]:
+    """Return the claims of language models on text that no person has settled and isn't so read.
+
+    Each with what the column is read as, as ``profile.json`` has it.
+    """
+    settled = {subject(decision) for decision in decided if decision.by == "person"}
+    read = {
+        (table["name"], column["name"]): column["measured_type"]
+        for table in profile["tables"]
+        for column in table["columns"]
+    }
+    claims = (each for each in decided if isinstance(each, TextType) and each.by == "model")
+    return [
+        (claim, read[claim.table, claim.column])
+        for claim in claims
+        if (claim.table, claim.column) in read
+        and subject(claim) not in settled
+        and not reads_so(claim, read[claim.table, claim.column])
+    ]
+
+
+def reading_judgement(claim: TextType, measured_type: str | None) -> Judgement:
+    """Return the question how a column is read, of which a model and the rules think otherwise."""
+    ours = described_reading(claim.table, claim.column, measured_type)
+    name = f"{claim.table}.{claim.column}"
+    return Judgement(
+        f"text-{name}",
+        "text",
+        f"How is {name} read?",
+        _CLAIMED,
+        "A language model and the rules differ.",
+        (
+            Choice(f"as {measured_type or 'text'}", "all of its values are that", ours),
+            Choice(_label(claim), decided_reason(claim), _by_a_person(claim)),
+        ),
+        table=claim.table,
+        column=claim.column,
+    )
+
+
 def _by_a_person(claim: AnyDecision) -> AnyDecision:
     """Return a decision as a person makes it who answers the question with it."""
     return claim.model_copy(update={"by": "person", "reason": "", "evidence": None})
@@ -128,6 +173,9 @@ def _label(claim: AnyDecision) -> str:
             return "no measure" if additivity == "none" else additivity
         case Classify(role=role):
             return f"a {role}"
+        case TextType(read_as=read_as):
+            how = claim.date_format or (f"decimal {claim.decimal}" if claim.decimal else "")
+            return f"as {read_as}" + (f" ({how})" if how else "")
         case Domain(domain=name) | ProductName(name=name) | Owner(team=name):
             return name
     raise AssertionError(claim)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, starmap
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
@@ -20,7 +20,11 @@ from fluid_build.decisions.subjects import subject
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.suggested import open_claims
-from fluid_build.report.judgements.claim_judgements import with_claims
+from fluid_build.report.judgements.claim_judgements import (
+    open_readings,
+    reading_judgement,
+    with_claims,
+)
 from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.judgements.key_judgements import key_judgements
 from fluid_build.report.judgements.model_judgements import model_judgements
@@ -229,8 +233,9 @@ def open_judgements(
         personal_data(profile, model.evolution.newly_personal if model.evolution else ()),
         ownership(profile),
     )
-    claims = open_claims(model, [*decided])
-    questions = with_claims(of_rules, model, claims)
+    of_meaning, of_text = open_claims(model, [*decided]), open_readings(profile, decided)
+    questions = chain(with_claims(of_rules, model, of_meaning), starmap(reading_judgement, of_text))
+    claims = [*of_meaning, *(claim for claim, _ in of_text)]
     settled = {_folded(subject(decision)) for decision in decided if decision not in claims}
     unsettled = [question for question in questions if not _subjects(question) & settled]
     ordered = sorted(unsettled, key=lambda question: _sort_key(question.certainty))
