@@ -33,7 +33,7 @@ test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minut
 	@$(PYTEST) --tier fast --suite-time test-fast
 
 test-agents: $(VENV)/.test  ## Run the tests of the agents' wing: the runtime, the assistants, the pipeline.
-	@$(PYTEST) --tier test tests/copilot tests/assistants tests/agent_loop tests/mcp tests/pipeline
+	@$(PYTEST) --tier test tests/copilot tests/monitoring tests/assistants tests/agent_loop tests/mcp tests/pipeline
 
 test-sources: $(VENV)/.test  ## Run the tests of the sources' wing.
 	@$(PYTEST) --tier test tests/lexicon tests/sources

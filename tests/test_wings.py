@@ -18,7 +18,7 @@ WINGS = {
         *("profiling", "changes", "observations", "decisions", "modeling", "transform"),
         *("contract", "report", "demo", "forging", "verification", "evolution"),
     ),
-    "agents": ("copilot", "pipeline", "assistants", "agent_loop"),
+    "agents": ("copilot", "monitoring", "pipeline", "assistants", "agent_loop"),
 }
 """The rooms of each wing, from the lowest; ``Makefile`` has the folders of its tests."""
 ABOVE = {"api", "cli"}

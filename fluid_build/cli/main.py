@@ -311,6 +311,11 @@ def _commands_on_folders() -> Iterator[TyperCommand | TyperGroup]:
         "Bring a folder to its warehouse: forge again, migrate, load, and prove what is there.",
     )
     yield LazyCommand(
+        "status",
+        "deploying.status:status",
+        "Show how a folder is doing: what was deployed, what is off, and what to do.",
+    )
+    yield LazyCommand(
         "rollback",
         "deploying.rollback:rollback",
         "Take a warehouse and its folder back to an earlier deployment.",

@@ -88,6 +88,14 @@ class WarehouseState:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedFolder:
+    """A plan, and what was measured of the source for it."""
+
+    plan: DeploymentPlan
+    measured: Profile
+
+
 def plan_folder(
     source: Source,
     head: FolderHead,
@@ -96,7 +104,7 @@ def plan_folder(
     *,
     shown_as: str = "",
     on_progress: OnProgress = ignore,
-) -> DeploymentPlan:
+) -> PlannedFolder:
     """Return what bringing a folder to its warehouse would change. Nothing is written.
 
     ``options`` are those of the folder's forge, with its decisions. ``shown_as`` is how its user
@@ -117,17 +125,18 @@ def plan_folder(
     is_deployed = last is None or last.model_digest == digest(head.folder / MODEL_FILE)
     if designed is None and last is not None and is_deployed and _is_as_left(warehouse, last):
         contract = unchanged_contract(last.contract_version)
-        return DeploymentPlan(
+        unchanged = DeploymentPlan(
             states=states,
             warehouse_is_new=False,
             source=changes,
             contract=contract,
             unfinished=warehouse.unfinished,
         )
+        return PlannedFolder(unchanged, today.measured)
     forged = read_folder(head.folder)
     before = written_by(forged.model, forged.plan)
     after = before if designed is None else written_by(designed.model, designed.plan)
-    return DeploymentPlan(
+    planned = DeploymentPlan(
         states=states,
         warehouse_is_new=not warehouse.relations,
         source=changes,
@@ -143,6 +152,7 @@ def plan_folder(
         ),
         unfinished=warehouse.unfinished,
     )
+    return PlannedFolder(planned, today.measured)
 
 
 def _deployed(location: Location, last: Deployment | None) -> Evolution:

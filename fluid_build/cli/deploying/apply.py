@@ -16,6 +16,7 @@ from fluid_build.cli.deploying.arguments import (
     options_of_folder,
 )
 from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
+from fluid_build.cli.deploying.watching import Notify, keep_applied, keep_failed
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change
 from fluid_build.cli.reading.folder_sources import (
@@ -79,6 +80,7 @@ def apply(
             help="A table of which a delivery may lack any number of the keys that are held.",
         ),
     ] = None,
+    notify: Notify = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Change the warehouse, and run DIR's code, unasked.")
     ] = False,
@@ -163,10 +165,12 @@ def apply(
                 source, forged, request, on_step=done.append, on_progress=on_progress
             )
     except FluidError as error:
+        keep_failed(forged, location, error, notify, moment)
         if not isinstance(error, UndecidedError | VersionsLostError):
             for line in stopped_lines(done):
                 messages.tell(line)
         raise
+    keep_applied(forged, location, applied, notify)
     if json:
         messages.show_json(applied_document(applied, done))
     else:

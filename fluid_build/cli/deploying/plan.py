@@ -15,6 +15,7 @@ from fluid_build.cli.deploying.arguments import (
     options_of_folder,
 )
 from fluid_build.cli.deploying.plan_screen import plan_screen
+from fluid_build.cli.deploying.watching import Notify, keep_planned
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_open
 from fluid_build.cli.reading.folder_sources import (
@@ -51,6 +52,7 @@ def plan(
             help="Write the plan to FILE, for an apply that does this and nothing else.",
         ),
     ] = None,
+    notify: Notify = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -85,9 +87,11 @@ def plan(
             context.obj, head, places, on_progress, name=name, decisions=options.decisions
         ) as source,
     ):
-        planned = plan_folder(
+        found = plan_folder(
             source, head, options, location, shown_as=str(folder), on_progress=on_progress
         )
+    planned = found.plan
+    keep_planned(head, location, found, notify)
     if out is not None:
         write_artifacts(out.parent, {out.name: plan_json(planned)})
     if json:

@@ -171,6 +171,19 @@ def _facts_first(relations: Sequence[str], facts: Collection[str]) -> list[str]:
     return sorted(relations, key=lambda name: name not in facts)
 
 
+def why_not_applied(applied: Applied) -> tuple[str, ...]:
+    """Return why an apply didn't end well, a sentence for each reason."""
+    held = [_why_held(node) for node in applied.stopped]
+    failed = [
+        as_sentence(f"{node.name}: {node_message(node)}")
+        for node in applied.dbt.failed
+        if not node.stopped_delivery
+    ]
+    if applied.verified is not None and not applied.holds:
+        failed.append("The warehouse isn't as the source.")
+    return (*held, *failed)
+
+
 def _why_held(node: DbtNode) -> str:
     """Return why a delivery is held, without dbt's own advice, which follows in our commands."""
     return as_sentence(node_message(node).partition(", so it is not")[0])
