@@ -26,12 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fluid_build.monitoring.alarms import Alarm, NightFigures, unusual_figures  # noqa: E402
-from fluid_build.monitoring.history import COMPARED_DAYS  # noqa: E402
 from fluid_build.monitoring.figures import (  # noqa: E402
     ColumnFigures,
     SourceFigures,
     TableFigures,
 )
+from fluid_build.monitoring.history import COMPARED_DAYS  # noqa: E402
 
 FIRST = datetime(2026, 1, 5, 2, 0)
 QUIET = 28
@@ -283,7 +283,7 @@ def run(seed: int, nights: int, faults: int) -> Outcome:
         for alarm in found:
             alarms.setdefault((night, alarm.table), []).append(alarm)
         history.append(NightFigures(moment, source, frozenset(alarm.watched for alarm in found)))
-    count(outcome, planned, alarms, nights)
+    count(outcome, planned, alarms)
     outcome.table_nights = (nights - 7) * len(tables)
     return outcome
 
@@ -325,7 +325,6 @@ def count(
     outcome: Outcome,
     planned: dict[tuple[int, str], Fault],
     alarms: dict[tuple[int, str], list[Alarm]],
-    nights: int,
 ) -> None:
     """Count the faults that were found, and the nights of tables with a false alarm."""
     excused: set[tuple[int, str]] = set()
