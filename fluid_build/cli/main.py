@@ -315,6 +315,21 @@ def _commands_on_folders() -> Iterator[TyperCommand | TyperGroup]:
         "deploying.status:status",
         "Show how a folder is doing: what was deployed, what is off, and what to do.",
     )
+    yield _group(
+        "generate",
+        "Write files with which your own scheduler or CI runs a folder.",
+        LazyCommand(
+            "schedule",
+            "deploying.generate:schedule",
+            "Write the files with which a scheduler brings DIR to its warehouse every night.",
+        ),
+        LazyCommand(
+            "ci",
+            "deploying.generate:ci",
+            "Write the files with which a CI reviews changes of DIR, and loads its warehouse every"
+            " night.",
+        ),
+    )
     yield LazyCommand(
         "rollback",
         "deploying.rollback:rollback",
