@@ -40,7 +40,7 @@ test-sources: $(VENV)/.test  ## Run the tests of the sources' wing.
 
 test-forge: $(VENV)/.test  ## Run the tests of the forge's wing: from the profile to the page.
 	@$(PYTEST) --tier test tests/profiling tests/changes tests/observations tests/modeling tests/transform \
-	  tests/contract tests/decisions tests/report tests/evolution tests/kinds
+	  tests/contract tests/decisions tests/report tests/evolution tests/automation tests/kinds
 
 test-slow: $(VENV)/.dev  ## Run all tests but larger sweeps, with 20 examples of each property.
 	@$(PYTEST) --tier slow

@@ -28,7 +28,7 @@ NEEDS = {
     "airflow": ["apache-airflow==3.3.*", "apache-airflow-providers-standard"],
     "dagster": ["dagster==1.13.*"],
     "prefect": ["prefect==3.9.*"],
-    "schemas": ["check-jsonschema==0.37.*"],
+    "schemas": ["check-jsonschema==0.39.*"],
 }
 SCHEMAS = {
     "github": "vendor.github-workflows",
@@ -72,13 +72,12 @@ def shop(place: Path) -> tuple[Path, Mapping[str, str]]:
     script.chmod(0o755)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     known = {**clean, "PATH": f"{commands}:{os.environ['PATH']}", "FLUID_HOME": str(place / "home")}
-    for words in (
-        ["demo", "--out", str(place / "demo")],
-        ["forge", "data-model", "from-source", "--uri", str(place / "demo" / "shop.db")]
-        + ["--technique", "star", "--out", str(place / "demo" / "shop-star")],
-    ):
+    demo = place / "demo"
+    forge = ["forge", "data-model", "from-source", "--uri", str(demo / "shop.db")]
+    star = ["--technique", "star", "--out", str(demo / "shop-star")]
+    for words in (["demo", "--out", str(demo)], [*forge, *star]):
         subprocess.run(["fluid", *words], env=known, check=True, capture_output=True)
-    return place / "demo" / "shop-star", known
+    return demo / "shop-star", known
 
 
 def generated(kind: str, tool: str, folder: Path, out: Path, known: Mapping[str, str]) -> None:

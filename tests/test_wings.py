@@ -16,7 +16,7 @@ WINGS = {
     "sources": ("lexicon", "sources"),
     "forge": (
         *("profiling", "changes", "observations", "decisions", "modeling", "transform"),
-        *("contract", "report", "demo", "forging", "verification", "evolution"),
+        *("contract", "report", "demo", "forging", "verification", "evolution", "automation"),
     ),
     "agents": ("copilot", "monitoring", "pipeline", "assistants", "agent_loop"),
 }
