@@ -211,6 +211,9 @@ def _farther(
     """
     root = onward.get(id(reference.parent))
     is_own = reference.features.same_bare_name and not is_twin(reference.child, reference.parent)
+    # ``teacher_school_id`` of the teachers is their key, though it's the number of a person.
+    words = set(reference.parent.table.parsed_name.entity)
+    is_own |= bool(words) and words <= set(reference.child.parsed_name.entity)
     if root is None or root is reference.child or is_own or _extends_parent(reference):
         return None
     names_nearer = extends_name(reference.parent.table.parsed_name, root.table.parsed_name)

@@ -32,7 +32,6 @@ from fluid_build.profiling.references.composites import (
     find_composite_references,
 )
 from fluid_build.profiling.references.key_repeats import KeyRepeats
-from fluid_build.profiling.references.renamed_members import find_renamed_members
 from fluid_build.profiling.references.single_columns import ColumnReference, ReferenceSearch
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, Weights
 
@@ -83,14 +82,10 @@ def select_keys(
     selected.left_keys_out = search.left_keys_out
     repeats = KeyRepeats(cache, tables, selected.references, weights)
     _widen_keys(tables, selected, repeats)
-    composites = find_composite_references(cache, tables, selected.references, repeats, weights)
-    renamed = find_renamed_members(
-        cache, tables, selected.references, composites.chosen, repeats, search.prober, weights
+    composites = find_composite_references(
+        cache, tables, selected.references, repeats, search.prober, weights
     )
     search.close()
-    least = weights.composite.accepted
-    composites.judged.extend(renamed)
-    composites.chosen.extend(reference for reference in renamed if reference.log_odds >= least)
     selected.composites = without_parts(composites.chosen)
     selected.unchosen = [
         *unchosen_references(search.judged, selected.references, weights.reference),

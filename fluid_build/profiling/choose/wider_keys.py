@@ -52,6 +52,7 @@ class KeyWidening:
     def widened(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a table's key with the columns that belong to it."""
         wider = self._with_tenant(key)
+        wider = self._with_column_of_roles(wider)
         wider = self._with_columns_before(wider)
         return self._with_repeated(wider) if len(wider) > 1 else wider
 
@@ -69,6 +70,22 @@ class KeyWidening:
             children = self.repeats.tables(key)
         with_tenant = sum(1 for index in children if index in self.tenants)
         return (tenant, *key) if 2 * with_tenant > len(children) else key
+
+    def _with_column_of_roles(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
+        """Return a key with the column before it if others repeat the two in one role.
+
+        ``base_source, base_code`` of other tables say that a code belongs to its source, though no
+        two sources happen to have the same.
+        """
+        table, last = key[0].table, key[0].position
+        if len(key) > 1 or last != 1 or (before := table.columns[0]).stats.nulls:
+            return key
+        children = {id(c) for c in self.referring[id(key[0])] if not c.is_primary_key}
+        if before.stats.is_key or not before.key_kind or len(children) < _FEWEST_WIDER:
+            return key
+        wider = (before, *key)
+        repeating = {id(group[-1]) for group in self.repeats.in_roles(wider)} & children
+        return wider if 2 * len(repeating) > len(children) else key
 
     def _with_columns_before(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a key with all columns before it if the tables that repeat the key have them all.

@@ -57,18 +57,18 @@ def choose_single(
     ``referred`` counts the columns that refer to each column. Before they are known, those of its
     name and values count where there is a choice: what other tables repeat is a code, not its name.
     """
-    has_choice = sum(len(key) == 1 for key in table.candidates.keys) > 1
+    singles = [table.by_name[key[0]] for key in table.candidates.keys if len(key) == 1]
+    is_open = len(singles) > 1 and all(c.own_key_score < NAMED_AS_KEY for c in singles)
     best: KeyChoice | None = None
-    for key in table.candidates.keys:
-        if len(key) != 1:
-            continue
-        column = table.by_name[key[0]]
+    for column in singles:
         is_counter = column.position == 0 and column.is_dense
         if column.is_measure and not is_counter:
             continue
         score = score_single(column, weights)
-        repeated = repeats.count([column]) if has_choice and _may_be_repeated(column) else 0
+        repeated = repeats.count([column]) if len(singles) > 1 and _may_be_repeated(column) else 0
         score += weights.referred * math.log1p(max(repeated, referred.get(column.name, 0)))
+        if is_open and column.key_kind:
+            score += weights.named_for * math.log1p(repeats.count_named(column))
         if best is None or score > best.score:
             parts = ["unique and never null"]
             if column.own_key_score >= NAMED_AS_KEY:
@@ -77,7 +77,7 @@ def choose_single(
                 parts.append("named like a key")
             if column.position == 0:
                 parts.append("the first column")
-            best = KeyChoice(key, score, ", ".join(parts))
+            best = KeyChoice((column.name,), score, ", ".join(parts))
     return best
 
 

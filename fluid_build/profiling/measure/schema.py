@@ -197,9 +197,25 @@ def build_tables(
             )
         ]
         tables.append(table)
+    _tell_bridges(tables)
     _compare_as_namesakes(tables)
     _mark_habitual_keys(tables)
     return tables
+
+
+def _tell_bridges(tables: Iterable[MeasuredTable]) -> None:
+    """Take no column for a table's own key that is called like one of the two tables it joins.
+
+    ``case`` of ``detective_case`` is a case, where there are detectives and cases.
+    """
+    entities = {table.parsed_name.entity for table in tables}
+    for table in tables:
+        words = table.parsed_name.entity
+        for cut in range(1, len(words)):
+            joined = {words[:cut], words[cut:]}
+            for column in table.columns if joined <= entities else ():
+                if column.parsed_name.entity in joined:
+                    column.own_key_score = 0.0
 
 
 def _compare_as_namesakes(tables: Iterable[MeasuredTable]) -> None:

@@ -12,7 +12,7 @@ from fluid_build.profiling.names.similarity import (
     phrase_similarity,
     word_similarity,
 )
-from fluid_build.profiling.names.words import Words, between_key_words, is_generic, singular
+from fluid_build.profiling.names.words import Words, between_key_words, is_generic, singular, stem
 from fluid_build.profiling.weights import NameWeights
 
 _MEANT_ENTITIES: dict[Concept, Concept] = {"seat": "town", "citizenship": "land", "side": "team"}
@@ -85,7 +85,7 @@ def reference_score(
         best = max(best, factor * _table_name_score(child, parent, weights))
     if child.has_key_word or own_key or key.has_key_word:
         best = max(best, suffix * _key_name_score(child, key, parent, own_key, weights))
-    return max(best, _key_in_front_score(child, key, weights))
+    return max(best, _whole_key_score(child, key, parent, own_key, weights))
 
 
 def _same_name_score(
@@ -152,6 +152,7 @@ def _table_name_score(
     phrase, entity = child.entity, parent.entity
     best = max(
         phrase_similarity(phrase, entity),
+        weights.other_order * _has_other_order(phrase, entity),
         weights.ending * ending_similarity(phrase, entity),
         weights.parent_ending * ending_similarity(entity, phrase),
         _front_score(child, entity, weights),
@@ -167,6 +168,12 @@ def _table_name_score(
         if child.has_key_word and phrase == (parent.squashed[:1],):
             best = max(best, weights.initial)
     return best
+
+
+def _has_other_order(phrase: Words, entity: Words) -> bool:
+    """Return whether a name begins with the end of the parent's: ``status_cv`` of ``cv_status``."""
+    turned = ("".join(entity[cut:] + entity[:cut]) for cut in range(1, len(entity)))
+    return "".join(phrase) in turned
 
 
 def _similarity_in_module(
@@ -215,10 +222,25 @@ def _key_name_score(
     return best
 
 
-def _key_in_front_score(
-    child: ParsedColumnName, key: ParsedColumnName, weights: NameWeights
+def _whole_key_score(
+    child: ParsedColumnName,
+    key: ParsedColumnName,
+    parent: ParsedTableName,
+    own_key: float,
+    weights: NameWeights,
 ) -> float:
-    """Score a name that begins with all of the key's: ``country_code_of_birth``."""
+    """Score a name that has all of the key's: with the parent's, behind a role or before one.
+
+    ``state_code`` is so for ``states(code)``, ``code_state`` too, ``head_dept_no`` for ``dept_no``,
+    and ``country_code_of_birth`` for ``country_code``.
+    """
+    name, entity = "".join(stem(child.full)), "".join(parent.entity)
+    key_name = "".join(stem(key.bare))
+    if entity and key_name and name in {entity + key_name, key_name + entity}:
+        return weights.table_and_key
+    is_own = own_key or not key.names_table
+    if is_own and len(key.full) > 1 and child.full[-len(key.full) :] == key.full != child.full:
+        return weights.key_at_end
     if key.is_generic or len(key.bare_squashed) < FEWEST_STEM_LETTERS:
         return 0.0
     if child.bare[: len(key.bare)] == key.bare and len(child.bare) > len(key.bare):

@@ -1,12 +1,16 @@
 """How many other tables repeat a key of several columns: those that refer to it do."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
 
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.column_matches import KeyColumnSearch
 from fluid_build.profiling.references.inclusion import measure_inclusion
 from fluid_build.profiling.references.probing import probe_tuples
+from fluid_build.profiling.references.shared_roles import RoleIndex
 from fluid_build.profiling.references.single_columns import ColumnReference
 from fluid_build.profiling.weights import Weights
 
@@ -34,8 +38,40 @@ class KeyRepeats:
         self.cache = cache
         targets = {id(reference.child): reference.parent for reference in references}
         self.search = KeyColumnSearch(tables, targets, weights.names)
+        self._tables = tables
         self.weights = weights.composite
         self._known: dict[int, dict[int, list[tuple[float, MeasuredColumn]]]] = {}
+
+    @cached_property
+    def roles(self) -> RoleIndex:
+        """The columns that share a role."""
+        return RoleIndex(self._tables)
+
+    @cached_property
+    def named(self) -> dict[str, list[MeasuredColumn]]:
+        """The columns by the words, glued together, with which their names begin or end."""
+        named: dict[str, list[MeasuredColumn]] = defaultdict(list)
+        for column in (c for table in self._tables for c in table.columns if c.stats.present):
+            words = column.parsed_name.entity
+            parts = {words[cut:] for cut in range(len(words))}
+            for part in parts | {words[:cut] for cut in range(1, len(words))}:
+                named["".join(part)].append(column)
+        return named
+
+    def count_named(self, key: MeasuredColumn) -> int:
+        """Return how many columns that are named for a key's table hold values of the key alone."""
+        words = key.table.parsed_name.entity
+        names = {"".join(words[cut:] + words[:cut]) for cut in range(len(words))}
+        named = [
+            column
+            for name in sorted(names)
+            for column in self.named[name]
+            if column.key_kind == key.key_kind and column.table is not key.table
+        ]
+        return sum(
+            not measure_inclusion(self.cache, [column], [key]).orphans
+            for column in named[:_MOST_MEASURED]
+        )
 
     def count(self, key: Sequence[MeasuredColumn]) -> int:
         """Return how many other tables have columns of these names with the key's values."""
@@ -65,6 +101,12 @@ class KeyRepeats:
             if child[0].table.index in repeating and self._holds(child, wider)
         ]
         return len(wide) >= fewest and len(wide) > len(narrow) / 2
+
+    def in_roles(self, key: Sequence[MeasuredColumn]) -> list[tuple[MeasuredColumn, ...]]:
+        """Return the columns of other tables that repeat a key in some role, all of its members."""
+        groups = (shared.columns for shared in self.roles.of(key))
+        others = (group for group in groups if group[0].table is not key[0].table)
+        return [group for group in islice(others, _MOST_COMPARED) if self._holds(group, key)]
 
     def _namesakes(
         self, key: Sequence[MeasuredColumn], least: float = 1.0

@@ -18,21 +18,21 @@ def confidence(log_odds: float) -> float:
 def score_reference(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
     """Return the log odds that a column is meant to refer to another."""
     odds = weights.start + weights.name * features.name
-    for term in (
-        _evidence_term(features, weights),
-        _coverage_term(features, weights),
-        weights.own_key * features.parent_own_key,
-        _key_word_term(features, weights),
-        -_orphan_cost(features, weights),
-        weights.parent_nulls if features.parent_has_nulls else 0.0,
-        _parent_key_term(features, weights),
-        _counting_term(features, weights),
-        _own_column_term(features, weights),
-        _child_key_term(features, weights),
-        _hierarchy_term(features, weights),
-    ):
-        odds += term
-    return odds
+    odds += _evidence_term(features, weights) + _coverage_term(features, weights)
+    odds += weights.own_key * features.parent_own_key + _key_word_term(features, weights)
+    odds += _parent_key_term(features, weights) + _child_key_term(features, weights)
+    if features.parent_has_nulls:
+        odds += weights.parent_nulls
+    if features.counts and features.name < weights.counting_word_name:
+        # A ``floor_count`` from 1 to 8 is a key of every dense list.
+        odds += weights.counting_word
+    if not features.within_table:
+        # ``order_id`` of the orders is their own key, and no customer's.
+        odds += weights.own_column * features.child_own_key * (1.0 - features.name)
+    elif not features.is_hierarchical:
+        # Any small number of a row is a key of some row there.
+        odds += weights.not_hierarchical
+    return odds - _orphan_cost(features, weights)
 
 
 def _evidence_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
@@ -51,7 +51,7 @@ def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
 
 
 def _coverage_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
-    if features.child_is_primary:
+    if features.child_is_primary and not _is_directed(features, weights):
         # Two keys of one grain cover each other, whichever of them refers.
         return 0.0
     full = weights.full_coverage if features.coverage == 1.0 else 0.0
@@ -79,22 +79,9 @@ def _parent_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> 
     return weights.same_name_primary if is_strong and features.same_name else 0.0
 
 
-def _counting_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
-    """Weigh a name that counts: a ``floor_count`` from 1 to 8 is a key of every dense list."""
-    is_count = features.counts and features.name < weights.counting_word_name
-    return weights.counting_word if is_count else 0.0
-
-
-def _own_column_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
-    """Weigh that ``order_id`` of the orders is their own key, and no customer's."""
-    if features.within_table:
-        return 0.0
-    return weights.own_column * features.child_own_key * (1.0 - features.name)
-
-
 def _child_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
     """Weigh that the child is a key: 1 to 200 of one table are among 1 to 500 of another."""
-    if features.child_is_primary:
+    if features.child_is_primary and not _is_directed(features, weights):
         own = features.child_own_key
         return (
             weights.key_child
@@ -104,6 +91,19 @@ def _child_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> f
             + _subtype_term(features, weights)
         )
     return weights.unique_no_key_word if features.child_is_attribute else 0.0
+
+
+def _is_directed(features: ReferenceFeatures, weights: ReferenceWeights) -> bool:
+    """Return whether a key plainly has the name of another table's key: it refers, then.
+
+    While each client is in one group, ``client_id`` is unique in ``group_clients``, too.
+    """
+    return (
+        features.parent_is_primary
+        and features.share == 1.0
+        and features.name >= weights.plain_name
+        and features.parent_own_key > features.child_own_key
+    )
 
 
 def _subtype_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
@@ -119,27 +119,14 @@ def _subtype_term(features: ReferenceFeatures, weights: ReferenceWeights) -> flo
     return weights.subtype * min(1.0, features.evidence / weights.strong_evidence)
 
 
-def _hierarchy_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
-    """Weigh a reference to the own table: any small number of a row is a key of some row there."""
-    if not features.within_table or features.is_hierarchical:
-        return 0.0
-    return weights.not_hierarchical
-
-
 def score_composite(features: CompositeFeatures, weights: CompositeWeights) -> float:
     """Return the log odds that columns are meant to refer, together, to a composite key."""
-    odds = weights.start + weights.name * features.name
-    for term in (
-        weights.orphans * (1.0 - features.share),
-        min(weights.evidence_most, weights.evidence * features.evidence),
-        _parent_name_term(features, weights),
-        _shared_grain_term(features, weights),
-        weights.date if features.has_date else 0.0,
-        weights.single if features.has_single else 0.0,
-        weights.column_taken * features.taken_columns,
-    ):
-        odds += term
-    return odds
+    odds = weights.start + weights.name * features.name + weights.orphans * (1.0 - features.share)
+    odds += min(weights.evidence_most, weights.evidence * features.evidence)
+    odds += _parent_name_term(features, weights) + _shared_grain_term(features, weights)
+    odds += weights.date if features.has_date else 0.0
+    odds += weights.single if features.has_single else 0.0
+    return odds + weights.column_taken * features.taken_columns
 
 
 def _parent_name_term(features: CompositeFeatures, weights: CompositeWeights) -> float:

@@ -222,10 +222,12 @@ def _numbers_rows(column: MeasuredColumn) -> bool:
 
 
 def _tells_of_rows(column: MeasuredColumn) -> bool:
-    """Return whether a column says how to reach a row, who wrote it or which state it is in.
+    """Return whether a column says how to reach a row, when it was, who wrote it or in which state.
 
     A few rows may also be unique in anything.
     """
+    if column.key_kind == "date" and not column.own_key_score:
+        return True
     if column.own_key_score < NAMED_AS_KEY and column.stats.rows < _FEWEST_ROWS:
         return True
     bare, entity = set(column.parsed_name.bare), set(column.parsed_name.entity[-1:])

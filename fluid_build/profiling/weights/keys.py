@@ -90,6 +90,10 @@ class PrimaryKeyWeights:
     """For the logarithm of one more than the columns that refer to it: two of them (0.8) outweigh
     that it is called a name or a description."""
 
+    named_for: float = 2.0
+    """For the logarithm of one more than the columns of other tables that are named for the table
+    and hold its values: of several unique columns, it's the one that is meant by the table."""
+
     repeated: float = 0.35
     """For each other table that repeats a key of several columns and holds its values."""
 

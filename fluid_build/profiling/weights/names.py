@@ -84,6 +84,15 @@ class NameWeights:
     initial: float = 0.45
     """The parent's first letter (``s_id`` for ``student``): worth a look."""
 
+    table_and_key: float = 0.95
+    """The parent's name with the name of its key (``state_code`` for ``states.code``)."""
+
+    key_at_end: float = 0.8
+    """A name that ends in a key's of two words or more, behind a role."""
+
+    other_order: float = 0.85
+    """Factor for the words of the parent's name, turned around."""
+
     key_in_front: float = 0.5
     """A name that begins with all of the key's, whatever follows: half a name, since it may be an
     attribute."""
