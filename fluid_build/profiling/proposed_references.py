@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats, kind_of
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, key_kind_of
-from fluid_build.profiling.names.key_names import own_key_score, reference_score
+from fluid_build.profiling.names.key_names import own_key_score
 from fluid_build.profiling.names.parsing import ParsedNames, parse_names
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
-from fluid_build.profiling.references.candidates import score_names
+from fluid_build.profiling.references.composites import name_score
 from fluid_build.profiling.references.features import composite_features, reference_features
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.profiling.references.scores import score_composite, score_reference
@@ -52,7 +52,8 @@ def judge_proposal(
 ) -> ProposedReference:
     """Return how credible it is that columns refer to others, which pair by position."""
     children, parents = _measured(profile, child), _measured(profile, parent)
-    scores = [_name_score(c, p) for c, p in zip(children, parents, strict=True)]
+    names = DEFAULT_WEIGHTS.names
+    scores = [name_score(c, p, names) for c, p in zip(children, parents, strict=True)]
     if len(children) > 1:
         return _judge_composite(profile, children, parents, sum(scores) / len(scores), inclusion)
     score = max(scores[0], _voted_score(profile, children[0], parents[0]))
@@ -94,18 +95,6 @@ def _judge_composite(
     )
     odds = score_composite(features, DEFAULT_WEIGHTS.composite)
     return ProposedReference(score, features.evidence, odds)
-
-
-def _name_score(child: MeasuredColumn, parent: MeasuredColumn) -> float:
-    weights = DEFAULT_WEIGHTS.names
-    by_name = reference_score(
-        child.parsed_name,
-        parent.parsed_name,
-        parent.table.parsed_name,
-        parent.own_key_score,
-        weights,
-    )
-    return score_names(child, parent, by_name, weights)
 
 
 def _voted_score(profile: Profile, child: MeasuredColumn, parent: MeasuredColumn) -> float:

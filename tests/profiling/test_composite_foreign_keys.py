@@ -2,7 +2,6 @@
 
 import pytest
 
-from fluid_build.profiling.choose.selection import without_parts
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.references.composites import CompositeReference, without_reverse
 from fluid_build.profiling.references.features import composite_features
@@ -230,19 +229,6 @@ def test_references_between_two_tables_lead_in_one_direction() -> None:
             for child, parent, odds in ((a, b, 3.0), (b, a, 2.0), (a, b, 1.0))
         )
         assert without_reverse([best, reverse, weak]) == [best, weak]
-
-
-def test_a_part_of_a_wider_reference_needs_a_way_through_it() -> None:
-    """Two columns of three that refer together lead elsewhere only if the parent's do, too."""
-    table = "CREATE TABLE {} AS SELECT 1 AS x, 2 AS y, 3 AS z;"
-    with database("".join(map(table.format, "abc"))) as source:
-        a, b, c = (tuple(table.columns) for table in tables_of(source))
-        wider, part, onward = (
-            _judged(child, parent, 3.0)
-            for child, parent in ((a, b), (a[:2], c[:2]), (b[:2], c[:2]))
-        )
-        assert without_parts([wider, part]) == [wider]
-        assert without_parts([wider, part, onward]) == [wider, part, onward]
 
 
 def _judged(

@@ -220,12 +220,6 @@ def test_a_uuid_gives_way_to_the_references_before_it() -> None:
     assert profiled(script).table("shade").primary_key == ("colour_id", "language_id")
 
 
-def test_a_short_code_is_preferred_to_the_name_next_to_it() -> None:
-    """Countries are known by their codes, even if their names are in a column called ``visit``."""
-    columns = "'Land ' || i AS visit, printf('X%02d', i) AS abbreviation"
-    assert key_of(columns, 60) == ("abbreviation",)
-
-
 def test_a_description_is_no_part_of_an_only_candidate() -> None:
     """That no two rows are described in the same words doesn't identify them."""
     columns = "i // 10 AS day, 'd' || i % 10 AS description"

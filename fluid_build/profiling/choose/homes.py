@@ -71,15 +71,11 @@ def _homeward(
         references = [search.measure(member, home, name_score) for member in others]
         if any(reference.inclusion.orphans for reference in references):
             continue
-        if not best or _highest(references) > _highest(best):
+        if not best or max(r.log_odds for r in references) > max(r.log_odds for r in best):
             best = references
     if not any(reference.is_credible(weights) for reference in best):
         return {}
     return {id(reference.child): reference for reference in best}
-
-
-def _highest(references: Iterable[ColumnReference]) -> float:
-    return max(reference.log_odds for reference in references)
 
 
 def _is_better_home(

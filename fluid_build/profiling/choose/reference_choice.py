@@ -53,11 +53,7 @@ def _best_reference(
     measured: Sequence[ColumnReference], beaten: Container[int], weights: ReferenceWeights
 ) -> ColumnReference | None:
     measured = [reference for reference in measured if id(reference) not in beaten]
-    accepted = [
-        reference
-        for reference in measured
-        if reference.is_credible(weights) and not _contains_parent(reference)
-    ]
+    accepted = [reference for reference in measured if reference.is_credible(weights)]
     if not accepted:
         return None
     clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
@@ -80,16 +76,6 @@ def _preference(reference: ColumnReference, weights: ReferenceWeights) -> float:
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     names = weights.plainly_named * is_plain + weights.shared_front * shared
     return reference.log_odds + names
-
-
-def _contains_parent(reference: ColumnReference) -> bool:
-    """Return whether a key has all of another's values and more: then that one refers to it.
-
-    ``product.id`` holds every ``special_product.id``, but no product refers to a special one.
-    """
-    inclusion = reference.inclusion
-    is_key = reference.child.is_primary_key
-    return is_key and inclusion.orphans > 0 and inclusion.coverage == 1.0
 
 
 def _beaten_by_reverse(references: Sequence[ColumnReference]) -> Iterator[ColumnReference]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fluid_build.profiling.choose.implied import find_implied, follows_from_wider
+from fluid_build.profiling.choose.implied import find_implied
 from fluid_build.profiling.choose.reference_choice import choose_references
 from fluid_build.profiling.choose.unchosen import (
     UnchosenReference,
@@ -82,28 +82,17 @@ def select_keys(
     selected.left_keys_out = search.left_keys_out
     repeats = KeyRepeats(cache, tables, selected.references, weights)
     _widen_keys(tables, selected, repeats)
-    composites = find_composite_references(
+    selected.composites, judged = find_composite_references(
         cache, tables, selected.references, repeats, search.prober, weights
     )
     search.close()
-    selected.composites = without_parts(composites.chosen)
     selected.unchosen = [
         *unchosen_references(search.judged, selected.references, weights.reference),
-        *unchosen_composites(composites.judged, selected.composites, weights.composite),
+        *unchosen_composites(judged, selected.composites, weights.composite),
     ]
     _prefer_referring_keys(selected)
     selected.implied = find_implied(selected.references, selected.composites)
     return selected
-
-
-def without_parts(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
-    """Leave out what is a part of a wider reference and doesn't follow from it."""
-    return [
-        composite
-        for composite in composites
-        if follows_from_wider(composite, composites)
-        or not any(set(composite.child) < set(wider.child) for wider in composites)
-    ]
 
 
 def _declared_key(table: MeasuredTable) -> KeyChoice | None:

@@ -126,18 +126,12 @@ def _composite_rival(
 
     Two tables with the key (order, line) include each other; only one of them refers.
     """
-    child, parent = reference.child[0].table, reference.parent[0].table
+    columns = set(reference.child)
+    ends = reference.child[0].table, reference.parent[0].table
     for rival in chosen:
-        same_child = rival.child[0].table is child
-        if same_child and set(rival.child) == set(reference.child):
-            return rival
-        if (
-            same_child
-            and rival.parent[0].table is parent
-            and set(rival.child) & set(reference.child)
-        ):
-            return rival
-        if rival.child[0].table is parent and rival.parent[0].table is child:
+        rival_ends = rival.child[0].table, rival.parent[0].table
+        is_double = rival_ends == ends and not columns.isdisjoint(rival.child)
+        if is_double or columns == set(rival.child) or rival_ends == ends[::-1]:
             return rival
     return None
 

@@ -38,12 +38,11 @@ class KeyWidening:
             for column in table.columns:
                 if column.key_kind in {"integer", "text", "uuid"} and column.stats.present:
                     namesakes[column.parsed_name.squashed].append(column)
-        referring = {id(reference.child) for reference in references}
-        tenants: dict[int, MeasuredColumn] = {}
+        self.tenants: dict[int, MeasuredColumn] = {}
         for columns in namesakes.values():
-            if _are_tenants(columns, referring):
-                tenants.update((c.table.index, c) for c in columns if id(c) in referring)
-        self.tenants = tenants
+            if _are_tenants(columns, self.references):
+                referring = (c for c in columns if id(c) in self.references)
+                self.tenants.update((column.table.index, column) for column in referring)
         self.referring: dict[int, list[MeasuredColumn]] = defaultdict(list)
         for reference in references:
             if reference.child.table is not reference.parent.table:
@@ -51,9 +50,7 @@ class KeyWidening:
 
     def widened(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a table's key with the columns that belong to it."""
-        wider = self._with_tenant(key)
-        wider = self._with_column_of_roles(wider)
-        wider = self._with_columns_before(wider)
+        wider = self._with_columns_before(self._with_column_of_roles(self._with_tenant(key)))
         return self._with_repeated(wider) if len(wider) > 1 else wider
 
     def _with_tenant(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:

@@ -5,7 +5,7 @@ rows that would agree if the columns were independent says how hard a key was te
 expected and none found it holds for a reason, with 0.1 expected that none was found says nothing.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from fluid_build.lexicon import ends, starts, terms
@@ -16,7 +16,6 @@ _ENOUGH_REPEATS = 3.0
 """With so many expected repeats, finding none by chance happens in one of twenty tables (e^-3)."""
 _DATES = terms("date", "day", "month", "year", "period", "since")
 _SEQUENCES = terms("line", "sequence", "position", "step", "version")
-_STARTS, _ENDS = terms("begin_mark"), terms("end", "until")
 _LINES = terms("line", "sequence", "position", "line_number")
 """Words that number the rows below a parent and mean nothing else."""
 _FIRST_NUMBERS = frozenset({0, 1, 10})
@@ -65,32 +64,6 @@ def has_date_or_sequence(key: Iterable[MeasuredColumn], referring: Iterable[str]
             and (_SEQUENCES & set(column.parsed_name.bare) or is_line(column))
         )
         for column in key
-    )
-
-
-def ends_period(key: Sequence[MeasuredColumn], candidates: Container[tuple[str, ...]]) -> bool:
-    """Return whether a key has the end of a period where its start completes a key as well.
-
-    What is still open ends in 9999, or isn't known yet: it gets another end, but no other start.
-    """
-    names = [column.name for column in key]
-    starts_of = [c for c in key[0].table.columns if _is_start(c) and c.name not in names]
-    columns = [column.name for column in key[0].table.columns]
-    return any(
-        tuple(sorted((*(n for n in names if n != end.name), start.name), key=columns.index))
-        in candidates
-        for end in filter(_is_end, key)
-        for start in starts_of
-    )
-
-
-def _is_end(column: MeasuredColumn) -> bool:
-    return _is_date(column) and not _ENDS.isdisjoint(column.parsed_name.bare)
-
-
-def _is_start(column: MeasuredColumn) -> bool:
-    return (
-        _is_date(column) and not _is_end(column) and not _STARTS.isdisjoint(column.parsed_name.bare)
     )
 
 

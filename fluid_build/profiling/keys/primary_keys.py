@@ -10,7 +10,6 @@ from itertools import islice
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.keys.accidents import (
-    ends_period,
     has_date_or_sequence,
     is_line,
     is_quantity,
@@ -29,10 +28,6 @@ _ORDINAL_WORDS = terms(
     "line", "sequence", "position", "detail", "index", "step", "number", "version"
 )
 """Words that may number the rows below a parent, or be an attribute."""
-_FIRST_COLUMNS = 3
-"""Columns among which a code of the row is, if there is one."""
-_LONGEST_SHORT_CODE = 4
-"""Letters of codes such as those of countries and currencies."""
 _FEW_ROWS = 10
 """Rows in which most columns are unique, whatever they hold."""
 
@@ -111,27 +106,7 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
         score += weights.label
     if column.stats.kind == "temporal":
         score += weights.temporal
-    if _has_code(column):
-        score += weights.has_code
     return score
-
-
-def _has_code(column: MeasuredColumn) -> bool:
-    """Return whether a table has a short code for each of a text column's values of any length.
-
-    ``country`` holds names if there is a unique code of two letters next to it.
-    """
-    if column.stats.kind != "text" or column.parsed_name.has_key_word:
-        return False
-    neighbours = column.table.columns[:_FIRST_COLUMNS]
-    return not _is_short_code(column) and any(map(_is_short_code, neighbours))
-
-
-def _is_short_code(column: MeasuredColumn) -> bool:
-    stats = column.stats
-    length = stats.max_length or 0
-    is_fixed = 0 < length <= _LONGEST_SHORT_CODE and stats.min_length == length
-    return stats.kind == "text" and stats.is_key and is_fixed
 
 
 def _is_unlikely(column: MeasuredColumn) -> bool:
@@ -179,9 +154,8 @@ def choose_composite(
     """Return the best key of several columns; ``referring`` names those that refer to a parent.
 
     Keys that other tables repeat are preferred, for they are what those refer to. Keys with an
-    amount in them are out: that two rows differ in one is an accident. So are those with the end of
-    a period whose start does as well. If the best key only just holds, one of as many columns with
-    a date or a sequence number is preferred.
+    amount in them are out: that two rows differ in one is an accident. If the best key only just
+    holds, one of as many columns with a date or a sequence number is preferred.
     """
     composites = (key for key in table.candidates.keys if len(key) > 1)
     choices = [
@@ -223,8 +197,6 @@ def _score_composite(
 ) -> KeyChoice | None:
     columns = _columns(table, key)
     if any(column.name not in referring and is_quantity(column) for column in columns):
-        return None
-    if ends_period(columns, table.candidates.keys):
         return None
     size = len(columns)
     lines = [column for column in columns if _counts_rows(column, columns, referring)]

@@ -16,7 +16,6 @@ from typing import TypeAlias
 from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.names.key_names import (
-    hierarchy_score,
     is_hierarchical,
     reference_score,
 )
@@ -74,14 +73,6 @@ class CompositeReference:
         return self.features.name
 
 
-@dataclass(frozen=True, slots=True)
-class CompositeReferences:
-    """The composite references that are believed, and all that were judged."""
-
-    chosen: list[CompositeReference]
-    judged: list[CompositeReference]
-
-
 def find_composite_references(
     cache: ValueCache,
     tables: Sequence[MeasuredTable],
@@ -89,8 +80,8 @@ def find_composite_references(
     repeats: KeyRepeats,
     prober: Prober,
     weights: Weights,
-) -> CompositeReferences:
-    """Find the groups of columns that refer to a table's key of several columns.
+) -> tuple[list[CompositeReference], list[CompositeReference]]:
+    """Return the references to keys of several columns that are believed, and all that were judged.
 
     What has no reference by its names is looked at by its values.
     """
@@ -108,7 +99,7 @@ def find_composite_references(
     matcher.judged += renamed
     least = weights.composite.accepted
     chosen += [reference for reference in renamed if reference.log_odds >= least]
-    return CompositeReferences(chosen, matcher.judged)
+    return chosen, matcher.judged
 
 
 def composite_keys(
@@ -200,6 +191,7 @@ class _Matcher:
         return roles
 
     def _add(self, best: CompositeReference | None, roles: list[CompositeReference]) -> bool:
+        """Add a role, if there is one, and take its columns."""
         if best is not None:
             roles.append(best)
             self.taken.update(map(id, best.child))
@@ -273,7 +265,7 @@ class _Matcher:
         for shared in () if key[0].table.is_sampled else self.repeats.roles.of(key):
             if all(map(self._is_free, shared.columns)):
                 pairs = zip(shared.columns, key, strict=True)
-                scored = [(_name_score(c, member, self.weights.names), c) for c, member in pairs]
+                scored = [(name_score(c, member, self.weights.names), c) for c, member in pairs]
                 if reference := self._judge(scored, key, places):
                     yield reference
 
@@ -339,7 +331,7 @@ class _Matcher:
             and column.key_kind == key_column.key_kind
             and column.stats.distinct <= key_column.stats.distinct
             and self.prober.share(column, key_column) >= self.weights.candidate.unnamed_share
-            if (score := _name_score(column, key_column, self.weights.names))
+            if (score := name_score(column, key_column, self.weights.names))
             or not (within_table or _needs_name(column))
         ]  # fmt: skip
         fitting.sort(key=lambda match: (-match[0], -match[1].stats.distinct, match[1].position))
@@ -433,7 +425,8 @@ def _are_of_one_document(child: MeasuredTable, parent: MeasuredTable) -> bool:
     return child is not parent and is_one
 
 
-def _name_score(child: MeasuredColumn, key: MeasuredColumn, weights: NameWeights) -> float:
+def name_score(child: MeasuredColumn, key: MeasuredColumn, weights: NameWeights) -> float:
+    """Return how well a column's name says that it refers to a key, 0 to 1."""
     table = key.table.parsed_name
     score = reference_score(child.parsed_name, key.parsed_name, table, key.own_key_score, weights)
     return score_names(child, key, score, weights)
@@ -460,15 +453,10 @@ def _matches_within(
         if column is not key_column and column.key_kind == key_column.key_kind
         if column.stats.present and is_hierarchical(column.parsed_name, table.parsed_name)
         if targets.get(id(column)) is targets.get(id(key_column))
-        if (score := _role_score(column, key_column, weights)) >= weights.key_column_least
+        if (score := name_score(column, key_column, weights)) >= weights.key_column_least
     ]
     matches.sort(key=lambda match: (-match[0], match[1].position))
     return matches or [(1.0, key_column)] * is_reference
-
-
-def _role_score(column: MeasuredColumn, key_column: MeasuredColumn, weights: NameWeights) -> float:
-    name, key, table = column.parsed_name, key_column.parsed_name, key_column.table.parsed_name
-    return hierarchy_score(name, key, table, weights)
 
 
 def _has_own_key(columns: Sequence[MeasuredColumn]) -> bool:

@@ -189,6 +189,7 @@ def composite_features(
     ``referring`` are the ids of columns that refer to a key, by themselves or with others.
     """
     own = own_columns(parent, targets, referring)
+    child_own_key = max(column.own_key_score for column in child)
     names = {column.name for column in child}
     has_single = any(targets.get(id(c)) is key for c, key in zip(child, parent, strict=True))
     # One match proves the more, the fewer of all possible combinations are keys: every pair of a
@@ -208,9 +209,9 @@ def composite_features(
         has_date=any(key.key_kind == "date" for key in parent),
         has_single=has_single,
         is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
-        child_own_key=max(column.own_key_score for column in child),
+        child_own_key=child_own_key,
         shows_direction=_show_direction(child, parent)
-        or _best_own_key(parent) > _best_own_key(child),
+        or max(column.own_key_score for column in parent) > child_own_key,
         rows_a_tuple=inclusion.rows / max(inclusion.distinct, 1),
         taken_columns=sum(
             1
@@ -257,10 +258,6 @@ def _names_parent(
         all(any(word_similarity(word, part) for part in named) for word in table)
         or any(phrase_similarity(table, tuple(order)) for order in permutations(named, 2))
     )
-
-
-def _best_own_key(columns: Sequence[MeasuredColumn]) -> float:
-    return max(column.own_key_score for column in columns)
 
 
 def _show_direction(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:

@@ -92,7 +92,11 @@ def measure_at_server(
     the two aren't compared as the server has them.
     """
     unmeasured = Inclusion(0, 0, 0, 0, _known_keys(parent[0]), 0, is_measured=False)
-    if cache.keys is None or len(child) > 1 or not _is_comparable_there(child[0], parent[0]):
+    if (
+        cache.keys is None
+        or len(child) > 1
+        or not (parent[0].is_plain and child[0].key_kind == parent[0].key_kind)
+    ):
         return unmeasured
     text = f"CAST({child[0].sql} AS VARCHAR)"
     relation = child[0].table.relation
@@ -132,10 +136,6 @@ def _known_keys(parent: MeasuredColumn) -> int:
     """Return how many keys a sampled parent has: as many as rows, as far as they're known."""
     sampled = parent.table.stats.table.sampled
     return (sampled.total if sampled else None) or max(parent.stats.distinct, 1)
-
-
-def _is_comparable_there(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
-    return parent.is_plain and child.key_kind == parent.key_kind
 
 
 def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:

@@ -75,12 +75,8 @@ class KeyRepeats:
 
     def count(self, key: Sequence[MeasuredColumn]) -> int:
         """Return how many other tables have columns of these names with the key's values."""
-        repeats = 0
-        for child in self._namesakes(key)[:_MOST_MEASURED]:
-            repeats += self._holds(child, key)
-            if repeats == _MOST_REPEATS:
-                break
-        return repeats
+        holding = (c for c in self._namesakes(key)[:_MOST_MEASURED] if self._holds(c, key))
+        return len(list(islice(holding, _MOST_REPEATS)))
 
     def tables(self, key: Sequence[MeasuredColumn]) -> list[int]:
         """Return the indices of the other tables that repeat a key."""

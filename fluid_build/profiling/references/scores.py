@@ -102,7 +102,7 @@ def _is_directed(features: ReferenceFeatures, weights: ReferenceWeights) -> bool
         features.parent_is_primary
         and features.share == 1.0
         and features.name >= weights.plain_name
-        and features.parent_own_key > features.child_own_key
+        and features.child_own_key <= weights.key_child_plain_score
     )
 
 

@@ -27,7 +27,10 @@ class SharedRole:
 
 
 class RoleIndex:
-    """The columns of a schema by every beginning and every end of their names."""
+    """The columns of a schema by every beginning and every end of their names.
+
+    What a key's members are called is one end of a column's name, and the role is the rest.
+    """
 
     def __init__(self, tables: Iterable[MeasuredTable]) -> None:
         self.by_words: dict[tuple[int, Words], MeasuredColumn] = {}

@@ -55,10 +55,6 @@ class PrimaryKeyWeights:
     """On top if it takes every number from the first to the last and has a key word: a surrogate
     key, even next to a column called ``code``."""
 
-    has_code: float = -1.8
-    """For a text without a key word next to a unique code of a few letters: it outweighs that the
-    text is named for its table."""
-
     habit: float = 3.0
     """If many tables begin with a unique column of this name: the habit of one system says more
     than that another column is named for its table."""
