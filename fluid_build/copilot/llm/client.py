@@ -11,15 +11,13 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import ssl
-import threading
 import time
-import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from contextlib import aclosing
 from typing import TypedDict, TypeVar, Unpack
 
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
+from fluid_build.copilot.drivers import each, finish
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync
 from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, WholeAttempt
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
@@ -29,7 +27,8 @@ from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.prepared_calls import PreparedCall, prepare_call
 from fluid_build.copilot.llm.providers import LiteLlmProvider, make_provider
 from fluid_build.copilot.llm.stream_attempts import StreamedCall
-from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
+from fluid_build.copilot.llm.wires import BlockingWire, LoopWire, Wire
+from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call
 from fluid_build.errors import UsageError
 
 TIMEOUT_VARIABLE = "FLUID_LLM_TIMEOUT_SECONDS"
@@ -103,13 +102,9 @@ class LlmClient:
         self.capability_matrix = {} if capability_matrix is None else capability_matrix
         self._tracker = tracker
         self._key = _key_for(provider, api_key)
-        self._sleep, self._sleep_sync, self._draw = sleep, sleep_sync, draw
-        self._transport, self._async_transport = transport, async_transport
-        self._lock = threading.Lock()
-        self._sync_client: httpx.Client | None = None
-        self._async_clients: weakref.WeakKeyDictionary[
-            asyncio.AbstractEventLoop, httpx.AsyncClient
-        ] = weakref.WeakKeyDictionary()
+        self._draw = draw
+        self._on_loop = LoopWire(self.timeout, sleep, async_transport)
+        self._blocking = BlockingWire(self.timeout, sleep_sync, transport)
 
     @property
     def tracker(self) -> RunCostTracker:
@@ -142,13 +137,7 @@ class LlmClient:
         where the caller knows it better than the estimate. Raises the ``ProviderError`` that fits
         the failure, ``CostLimitExceeded``, or ``UnknownPriceError``.
         """
-        with model_call(self.provider, prompt, stage=stage, agent_class=agent_class) as operation:
-            call = self._prepare(
-                self.provider.build_request, prompt, stage, agent_class, prompt_tokens
-            )
-            call.outcome = operation.outcome
-            response = await self._retry(lambda: self._attempt(call))
-            return record_answer(operation, response, call)
+        return await self._complete(self._on_loop, prompt, stage, agent_class, prompt_tokens)
 
     def complete_sync(
         self,
@@ -159,13 +148,7 @@ class LlmClient:
         prompt_tokens: int | None = None,
     ) -> LlmResponse:
         """Return the model's answer, as ``complete``, and wait for it."""
-        with model_call(self.provider, prompt, stage=stage, agent_class=agent_class) as operation:
-            call = self._prepare(
-                self.provider.build_request, prompt, stage, agent_class, prompt_tokens
-            )
-            call.outcome = operation.outcome
-            response = self._retry_sync(lambda: self._attempt_sync(call))
-            return record_answer(operation, response, call)
+        return finish(self._complete(self._blocking, prompt, stage, agent_class, prompt_tokens))
 
     def stream(
         self,
@@ -180,10 +163,8 @@ class LlmClient:
         It is sent once the first event is asked for. Failures until then are retried, and raised as
         ``complete`` raises them.
         """
-        call = StreamedCall(
-            self._prepare(self.provider.stream_request, prompt, stage, agent_class, prompt_tokens)
-        )
-        return AnswerStream(call.batches(self._async_client, self._retry), call.leave, call.forget)
+        call = self._streamed(prompt, stage, agent_class, prompt_tokens)
+        return AnswerStream(call.batches(self._on_loop, self._retry), call.leave, call.forget)
 
     def stream_sync(
         self,
@@ -194,11 +175,27 @@ class LlmClient:
         prompt_tokens: int | None = None,
     ) -> AnswerStreamSync:
         """Return the model's answer as events, as ``stream``, for a blocking loop."""
-        call = StreamedCall(
+        call = self._streamed(prompt, stage, agent_class, prompt_tokens)
+        batches = each(call.batches(self._blocking, self._retry))
+        return AnswerStreamSync(batches, call.leave, call.forget)
+
+    async def _complete(
+        self, wire: Wire, prompt: LlmPrompt, stage: str, agent_class: str, prompt_tokens: int | None
+    ) -> LlmResponse:
+        with model_call(self.provider, prompt, stage=stage, agent_class=agent_class) as operation:
+            call = self._prepare(
+                self.provider.build_request, prompt, stage, agent_class, prompt_tokens
+            )
+            call.outcome = operation.outcome
+            response = await self._retry(wire, lambda: self._attempt(wire, call))
+            return record_answer(operation, response, call)
+
+    def _streamed(
+        self, prompt: LlmPrompt, stage: str, agent_class: str, prompt_tokens: int | None
+    ) -> StreamedCall:
+        return StreamedCall(
             self._prepare(self.provider.stream_request, prompt, stage, agent_class, prompt_tokens)
         )
-        batches = call.batches_sync(self._client, self._retry_sync)
-        return AnswerStreamSync(batches, call.leave, call.forget)
 
     def _prepare(
         self,
@@ -221,60 +218,18 @@ class LlmClient:
             patience=self.timeout,
         )
 
-    async def _retry(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await retry_call(call, policy=self.policy, sleep=self._sleep, draw=self._draw)
+    async def _retry(self, wire: Wire, call: Callable[[], Awaitable[T]]) -> T:
+        return await retry_call(call, policy=self.policy, sleep=wire.sleep, draw=self._draw)
 
-    def _retry_sync(self, call: Callable[[], T]) -> T:
-        return retry_call_sync(call, policy=self.policy, sleep=self._sleep_sync, draw=self._draw)
-
-    async def _attempt(self, call: PreparedCall) -> LlmResponse:
-        with WholeAttempt(call, await call.reserve(), self.timeout) as attempt:
+    async def _attempt(self, wire: Wire, call: PreparedCall) -> LlmResponse:
+        with WholeAttempt(call, await wire.reserve(call), self.timeout) as attempt:
             try:
-                async with (
-                    asyncio.timeout(self.timeout),
-                    self._async_client().stream(
-                        content=attempt.body_async(), **call.arguments
-                    ) as response,
-                ):
-                    attempt.begin(response)
-                    async for chunk in response.aiter_bytes():
+                async with wire.within(self.timeout), aclosing(await wire.send(attempt)) as answer:
+                    async for chunk in answer.chunks:
                         attempt.receive(chunk)
             except TRANSPORT_ERRORS as error:
                 attempt.fail(error)
             return attempt.answer()
-
-    def _attempt_sync(self, call: PreparedCall) -> LlmResponse:
-        with WholeAttempt(call, call.reserve_sync(), self.timeout) as attempt:
-            try:
-                with self._client().stream(content=attempt.body(), **call.arguments) as response:
-                    attempt.begin(response)
-                    for chunk in response.iter_bytes():
-                        attempt.receive(chunk)
-            except TRANSPORT_ERRORS as error:
-                attempt.fail(error)
-            return attempt.answer()
-
-    def _client(self) -> httpx.Client:
-        with self._lock:
-            if self._sync_client is None:
-                self._sync_client = httpx.Client(
-                    timeout=self.timeout, transport=self._transport, verify=_trusted_certificates()
-                )
-            return self._sync_client
-
-    def _async_client(self) -> httpx.AsyncClient:
-        """Return this event loop's client: connections belong to the loop that made them."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            client = self._async_clients.get(loop)
-            if client is None:
-                client = httpx.AsyncClient(
-                    timeout=self.timeout,
-                    transport=self._async_transport,
-                    verify=_trusted_certificates(),
-                )
-                self._async_clients[loop] = client
-            return client
 
     async def aclose(self) -> None:
         """Close the connections of this event loop and the blocking ones."""
@@ -283,17 +238,11 @@ class LlmClient:
 
     async def close_loop(self) -> None:
         """Close the connections of this event loop alone, which no other loop can use."""
-        with self._lock:
-            client = self._async_clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        await self._on_loop.aclose()
 
     def close(self) -> None:
         """Close the blocking connections."""
-        with self._lock:
-            client, self._sync_client = self._sync_client, None
-        if client is not None:
-            client.close()
+        self._blocking.close()
 
     async def __aenter__(self) -> LlmClient:
         return self
@@ -320,9 +269,3 @@ def _key_for(provider: LlmProvider, api_key: ApiKey | str | None) -> ApiKey | No
     if provider.needs_key or any(os.environ.get(name) for name in variables):
         return find_api_key(provider.name, variables)
     return None
-
-
-@cache
-def _trusted_certificates() -> ssl.SSLContext:
-    """Return the trusted certificates, read once: nothing else about a client takes as long."""
-    return httpx.create_ssl_context()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
 from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
@@ -22,6 +22,14 @@ from fluid_build.json_types import JsonValue
 
 SAFETY_FACTOR = 1.5
 """For an estimate of tokens, which may be too low for text that it wasn't measured on."""
+
+
+class Reserve(Protocol):
+    """A way to reserve money once there is enough."""
+
+    def __call__(self, call: LargestCall, *, patience: float) -> Awaitable[Reservation]:
+        """Reserve the most that ``call`` can cost."""
+        ...
 
 
 class Post(TypedDict):
@@ -50,28 +58,17 @@ class PreparedCall:
     outcome: dict[str, JsonValue] = field(default_factory=dict)
     """What the operation of the call says at its end."""
 
-    async def reserve(self) -> Reservation:
-        """Reserve money for an attempt.
+    async def reserve(self, reserve: Reserve) -> Reservation:
+        """Reserve money for an attempt, by a method of the tracker.
 
         Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
         """
-        self._count()
-        try:
-            return await self.tracker.wait_to_reserve(self.largest, patience=self.patience)
-        except CostLimitExceeded as refusal:
-            raise refusal from self.failure
-
-    def reserve_sync(self) -> Reservation:
-        """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
-        self._count()
-        try:
-            return self.tracker.wait_to_reserve_sync(self.largest, patience=self.patience)
-        except CostLimitExceeded as refusal:
-            raise refusal from self.failure
-
-    def _count(self) -> None:
         made = self.outcome.get("attempts", 0)
         self.outcome["attempts"] = made + 1 if isinstance(made, int) else 1
+        try:
+            return await reserve(self.largest, patience=self.patience)
+        except CostLimitExceeded as refusal:
+            raise refusal from self.failure
 
 
 def prepare_call(

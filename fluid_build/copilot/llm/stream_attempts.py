@@ -1,20 +1,12 @@
-"""Streamed attempts: the protocol, and its two ways of reading bytes."""
+"""Streamed attempts: what each of their pieces means, and reading them from a wire."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterator,
-    Mapping,
-)
-from contextlib import AsyncExitStack, aclosing, closing, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Protocol, TypeVar
 
 from fluid_build.copilot.context.token_budget import estimate_tokens
 from fluid_build.copilot.cost import Reservation, StreamHold
@@ -23,7 +15,6 @@ from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, P
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, Attempt, reports_usage
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
-from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.prepared_calls import SAFETY_FACTOR, PreparedCall
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
@@ -32,12 +23,10 @@ from fluid_build.copilot.llm.streaming import (
     StreamReader,
     UsageEvent,
 )
+from fluid_build.copilot.llm.wires import Wire
 from fluid_build.json_types import JsonObject, JsonValue
 
-Batches: TypeAlias = Generator[list[StreamEvent], None, None]
-AsyncBatches: TypeAlias = AsyncGenerator[list[StreamEvent], None]
-_Start: TypeAlias = tuple[list[StreamEvent], Batches]
-_AsyncStart: TypeAlias = "tuple[list[StreamEvent] | None, _AsyncReading]"
+T = TypeVar("T")
 
 _NOT_GENERATED = frozenset({"id", "model", "modelVersion", "object", "responseId", "role", "type"})
 """Fields of streamed documents that no output token was spent on; all other text counts."""
@@ -171,6 +160,14 @@ class StreamAttempt(Attempt):
             self._pay(usage, unreported)
 
 
+class Retry(Protocol):
+    """The envelope around an attempt on a wire."""
+
+    def __call__(self, wire: Wire, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+        """Return the result of ``call``, which is repeated while that is worth it."""
+        ...
+
+
 class StreamedCall:
     """A streamed call, with its latest attempt."""
 
@@ -202,44 +199,20 @@ class StreamedCall:
         with suppress(CostLimitExceeded):  # the next call raises it
             self.leave()
 
-    async def batches(
-        self,
-        connect: Callable[[], httpx.AsyncClient],
-        retry: Callable[[Callable[[], Awaitable[_AsyncStart]]], Awaitable[_AsyncStart]],
-    ) -> AsyncBatches:
+    async def batches(self, wire: Wire, retry: Retry) -> AsyncGenerator[list[StreamEvent], None]:
         """Yield batches of events; ``retry`` is the envelope around all that comes before them."""
 
-        async def start() -> _AsyncStart:
-            reading = _AsyncReading(connect, self._begin(await self._call.reserve()))
+        async def start() -> tuple[list[StreamEvent] | None, _Reading]:
+            reading = _Reading(wire, self._begin(await wire.reserve(self._call)))
             return await reading.next_batch(), reading
 
         with self._timed():
-            batch, reading = await retry(start)
+            batch, reading = await retry(wire, start)
             async with aclosing(reading):
                 while batch is not None:
                     yield self._hand_over(batch)
                     self._money.resume()
                     batch = await reading.next_batch()
-
-    def batches_sync(
-        self,
-        connect: Callable[[], httpx.Client],
-        retry: Callable[[Callable[[], _Start]], _Start],
-    ) -> Batches:
-        """Yield batches of events, as ``batches``, and wait for each."""
-
-        def start() -> _Start:
-            batches = _read_batches_sync(connect, self._begin(self._call.reserve_sync()))
-            return next(batches), batches
-
-        with self._timed():
-            first, batches = retry(start)
-            with closing(batches):
-                yield self._hand_over(first)
-                self._money.resume()
-                for batch in batches:
-                    yield self._hand_over(batch)
-                    self._money.resume()
 
     def _begin(self, reservation: Reservation) -> StreamAttempt:
         reader = self._call.provider.stream_reader(self._call.prompt)
@@ -269,15 +242,15 @@ class StreamedCall:
         return batch
 
 
-class _AsyncReading:
+class _Reading:
     """The reading of one attempt's answer.
 
     It isn't a generator: asyncio closes all of them at the same time when a loop ends, which fails
     for those that close each other.
     """
 
-    def __init__(self, connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt) -> None:
-        self._connect, self._attempt = connect, attempt
+    def __init__(self, wire: Wire, attempt: StreamAttempt) -> None:
+        self._wire, self._attempt = wire, attempt
         self._resources = AsyncExitStack()
         self._resources.enter_context(attempt)
         self._chunks: AsyncIterator[bytes] | None = None
@@ -285,62 +258,36 @@ class _AsyncReading:
 
     async def next_batch(self) -> list[StreamEvent] | None:
         """Return the next events; None at the end. An error and the end settle the attempt."""
+        attempt = self._attempt
         try:
-            batch = await self._read_batch()
+            attempt.raise_failure()
+            if not self._is_ended:
+                try:
+                    async for chunk in self._chunks or await self._send():
+                        if events := attempt.receive(chunk):
+                            return events
+                        attempt.raise_failure()
+                except TRANSPORT_ERRORS as error:
+                    attempt.fail(error)
+                self._is_ended = True
+                if events := attempt.end():
+                    return events
+                attempt.raise_failure()
         except BaseException as error:
             await self._resources.__aexit__(type(error), error, error.__traceback__)
             raise
-        if batch is None:
-            await self.aclose()
-        return batch
+        await self.aclose()
+        return None
 
     async def aclose(self) -> None:
         """Settle for what was received, and close the connection."""
         await self._resources.aclose()
 
-    async def _read_batch(self) -> list[StreamEvent] | None:
-        attempt = self._attempt
-        attempt.raise_failure()
-        if self._is_ended:
-            return None
-        try:
-            async for chunk in self._chunks or await self._send():
-                if events := attempt.receive(chunk):
-                    return events
-                attempt.raise_failure()
-        except TRANSPORT_ERRORS as error:
-            attempt.fail(error)
-        self._is_ended = True
-        events = attempt.end()
-        if not events:
-            attempt.raise_failure()
-        return events or None
-
     async def _send(self) -> AsyncIterator[bytes]:
-        client, attempt = self._connect(), self._attempt
-        request = client.build_request(content=attempt.body_async(), **attempt.call.arguments)
-        response = await client.send(request, stream=True)
-        self._resources.push_async_callback(response.aclose)
-        attempt.begin(response)
-        self._chunks = response.aiter_bytes()
+        exchange = await self._wire.send(self._attempt)
+        self._resources.push_async_callback(exchange.aclose)
+        self._chunks = exchange.chunks
         return self._chunks
-
-
-def _read_batches_sync(connect: Callable[[], httpx.Client], attempt: StreamAttempt) -> Batches:
-    arguments = attempt.call.arguments
-    with attempt:
-        try:
-            with connect().stream(content=attempt.body(), **arguments) as response:
-                attempt.begin(response)
-                for chunk in response.iter_bytes():
-                    if events := attempt.receive(chunk):
-                        yield events
-                    attempt.raise_failure()
-        except TRANSPORT_ERRORS as error:
-            attempt.fail(error)
-        if events := attempt.end():
-            yield events
-        attempt.raise_failure()
 
 
 def _generated_texts(value: JsonValue) -> Iterator[str]:

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import stamina
 
+from fluid_build.copilot.drivers import finish, immediate
 from fluid_build.copilot.error_classification import classify_provider_error
 from fluid_build.copilot.errors import ProviderError
 from fluid_build.copilot.recovery.schedule import RetrySchedule
@@ -55,7 +56,7 @@ async def retry_call(
     envelope's only sources of time and chance.
     """
     decisions = _Decisions(policy or RetrySchedule(), draw)
-    async for attempt in stamina.retry_context(
+    for attempt in stamina.retry_context(  # it doesn't wait itself
         on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
     ):
         _HAS_FAILED.set(False)
@@ -74,16 +75,7 @@ def retry_call_sync(
     draw: Callable[[], float] = random.random,
 ) -> T:
     """Retry a blocking call, as ``retry_call`` does."""
-    decisions = _Decisions(policy or RetrySchedule(), draw)
-    for attempt in stamina.retry_context(
-        on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
-    ):
-        _HAS_FAILED.set(False)
-        if decisions.pending:
-            sleep(decisions.pending)
-        with attempt:
-            return call()
-    raise AssertionError("stamina ends with a result or an error")
+    return finish(retry_call(immediate(call), policy=policy, sleep=immediate(sleep), draw=draw))
 
 
 class _Decisions:

@@ -131,11 +131,11 @@ def test_a_run_leaves_the_connections_of_other_threads_open() -> None:
         provider = make_provider("anthropic", server.base_url("anthropic"))
         with LlmClient(provider, api_key=server.key) as client:
             client.complete_sync(LlmPrompt("m", [{"role": "user", "content": "Go."}]))
-            connections = client._sync_client
+            connections = client._blocking._client
             assert Agent("anthropic:m", client=client).run_sync("Go.").output == "two"
-            assert client._sync_client is connections is not None
+            assert client._blocking._client is connections is not None
             assert not connections.is_closed
-            assert not client._async_clients
+            assert not client._on_loop._clients
 
 
 def test_a_spent_limit_stops_the_run() -> None:
