@@ -56,6 +56,9 @@ from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.messages import Message, text_of
 from fluid_build.json_types import JsonValue
 
+_PROGRESS = "progress"
+"""The note that a run of an agent makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionPart:
@@ -84,9 +87,16 @@ class RunProgress:
     @classmethod
     def of(cls, state: Composite) -> RunProgress:
         """Return the progress that a state notes."""
-        notes: Mapping[str, Any] = state.internal
-        if not notes:
-            return cls()
+        progress = state.internal.get(_PROGRESS)
+        return progress if isinstance(progress, cls) else cls()
+
+    def note(self, state: Composite, **changes: object) -> Composite:
+        """Return the state with this progress as its only note, and with further changes."""
+        return evolve(state, internal={_PROGRESS: self}, **changes)
+
+    @classmethod
+    def load(cls, notes: Mapping[str, Any]) -> RunProgress:
+        """Return the progress that ``dump`` returned."""
         cost = notes["cost_usd"]
         return cls(
             notes["turns"],
@@ -97,16 +107,16 @@ class RunProgress:
             SessionPart(*notes["session"]) if "session" in notes else None,
         )
 
-    def note(self, state: Composite) -> Composite:
-        """Return the state with this progress as its notes, which JSON can hold."""
+    def dump(self) -> dict[str, JsonValue]:
+        """Return the progress as JSON."""
         usage, cost = self.spending.usage, self.spending.cost_usd
-        tokens = [
+        tokens: list[JsonValue] = [
             usage.input_tokens,
             usage.output_tokens,
             usage.cached_tokens,
             usage.cache_write_tokens,
         ]
-        notes: dict[str, object] = {
+        notes: dict[str, JsonValue] = {
             "turns": self.turns,
             "corrections": self.corrections,
             "usage": tokens,
@@ -116,11 +126,14 @@ class RunProgress:
         }
         if self.session is not None:
             notes["session"] = list(astuple(self.session))
-        return evolve(state, internal=notes)
+        return notes
 
     def after_turn(self, spending: Spending) -> RunProgress:
         """Return the progress after a turn of the model."""
-        return replace(self, turns=self.turns + 1, spending=self.spending.plus(spending))
+        spent = self.spending.plus(spending)
+        return RunProgress(
+            self.turns + 1, self.corrections, spent, self.calls, self.agent, self.session
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,30 +223,30 @@ class AgentLoop(CompositeAgent):
         return self._fingerprint()
 
     def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
-        """Return the notes, which are JSON."""
-        return internal
+        """Return the progress as JSON."""
+        progress = internal.get(_PROGRESS)
+        return progress.dump() if isinstance(progress, RunProgress) else {}
 
     def load_internal(self, dumped: Any) -> Mapping[str, object]:
-        """Return the notes from their dump."""
-        return dict(dumped)
+        """Return the progress from its dump."""
+        return {_PROGRESS: RunProgress.load(dumped)} if dumped else {}
 
     def on_step_complete(self, step: Step, state: Composite) -> Composite:
         """Count a turn and check a final answer, or say what went wrong with its calls."""
         if step is self._tools_step:
             turn = self._turn = state.response
-            state = evolve(state, response=None)
             if turn.open_calls:
-                return state
+                return evolve(state, response=None)
             progress = RunProgress.of(state)
             calls = progress.calls + self._made(turn)
             progress = self._handed_over(replace(progress, calls=calls), turn)
-            return _with_messages(progress.note(state), guidance_after(turn))
+            return _with_messages(progress.note(state, response=None), guidance_after(turn))
         answer: TurnAnswer = state.response
         self._turn = CallTurn(answer.calls, ())
         progress = RunProgress.of(state).after_turn(answer.spending)
         if answer.is_compacted and progress.session is not None:
             progress = replace(progress, session=replace(progress.session, is_compacted=True))
-        state = progress.note(evolve(state, response=answer.text))
+        state = progress.note(state, response=answer.text)
         return state if answer.calls else self._check_answer(state, progress)
 
     def on_error(self, step: Step, error: object, state: Composite) -> Decision:  # noqa: ARG002

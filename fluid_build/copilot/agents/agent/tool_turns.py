@@ -95,16 +95,11 @@ class ToolRunner:
         Raises ``ApprovalRequiredError`` where a person has to decide first, ``ApprovalError`` for a
         decision about a call that the turn doesn't have.
         """
-        approvals = self._approvals_for(turn, number)
-        batch = self._next_batch(turn, approvals)
-        decisions = [self._decision(call, approvals) for call in batch]
+        batch = self._next_batch(turn.open_calls, self._approvals_for(turn, number))
         if len(batch) == 1:
-            return [await self._run(batch[0], decisions[0], self._is_loop_shared)]
+            return [await self._run(*batch[0], self._is_loop_shared)]
         async with open_task_group() as group:
-            tasks = [
-                group.create_task(self._run(call, decision, True))
-                for call, decision in zip(batch, decisions, strict=True)
-            ]
+            tasks = [group.create_task(self._run(*decided, True)) for decided in batch]
         return [task.result() for task in tasks]
 
     def expire_approvals(self) -> None:
@@ -150,19 +145,24 @@ class ToolRunner:
             hint="Approve it with arguments that fit, or deny it.",
         )
 
-    def _next_batch(self, turn: CallTurn, approvals: Approvals) -> Sequence[ToolCall]:
+    def _next_batch(
+        self, calls: Sequence[ToolCall], approvals: Approvals
+    ) -> list[tuple[ToolCall, Decision | CallRule]]:
+        """Return the first calls that run together, with what was decided about each.
+
+        A rule that denies a call decides before any person.
+        """
+        ruled = [(call, self._rule(call)) for call in calls]
         undecided = [
-            call
-            for call in turn.open_calls
-            if call.id not in approvals and self._rule(call).verdict == "ask"
+            call for call, rule in ruled if rule.verdict == "ask" and call.id not in approvals
         ]
-        first, *following = turn.open_calls
-        if first in undecided:
+        if calls[0] in undecided:
             raise ApprovalRequiredError(undecided)
-        batch = [first]
-        if self._runs_in_parallel(first):
-            batch += itertools.takewhile(self._runs_in_parallel, following)
-        return batch
+        parallel = sum(1 for _ in itertools.takewhile(self._runs_in_parallel, ruled))
+        return [
+            (call, rule if rule.verdict == "deny" else approvals.get(call.id, True))
+            for call, rule in ruled[: max(parallel, 1)]
+        ]
 
     def _rule(self, call: ToolCall) -> CallRule:
         tool = self._toolbox.find(call.name)
@@ -170,14 +170,10 @@ class ToolRunner:
             return ALLOWED
         return rule_for(self._rules, tool, _arguments(call))
 
-    def _runs_in_parallel(self, call: ToolCall) -> bool:
+    def _runs_in_parallel(self, ruled: tuple[ToolCall, CallRule]) -> bool:
+        call, rule = ruled
         tool = self._toolbox.find(call.name)
-        return tool is not None and tool.read_only and self._rule(call).verdict == "allow"
-
-    def _decision(self, call: ToolCall, approvals: Approvals) -> Decision | CallRule:
-        """Return what was decided about a call: by a rule that denies it, or else by a person."""
-        rule = self._rule(call)
-        return rule if rule.verdict == "deny" else approvals.get(call.id, True)
+        return tool is not None and tool.read_only and rule.verdict == "allow"
 
     async def _run(
         self, call: ToolCall, decision: Decision | CallRule, threads: bool
