@@ -1,13 +1,13 @@
 """Two drivers for one protocol: what waits is written once, as a coroutine.
 
-On an event loop a coroutine is awaited. A blocking caller gives it functions that block instead
-(``immediate``), so that nothing in it ever waits, and runs it to its end without a loop
-(``finish``, ``each``).
+On an event loop a coroutine is awaited. A blocking caller gives it functions and items that block
+instead (``immediate``, ``awaited``), so that nothing in it ever waits, and runs it to its end
+without a loop (``finish``, ``each``).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -38,6 +38,12 @@ def each(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
             yield item
     finally:
         finish(items.aclose())
+
+
+async def awaited(items: Iterable[T]) -> AsyncGenerator[T, None]:
+    """Yield items for a coroutine, which doesn't wait for them but blocks."""
+    for item in items:
+        yield item
 
 
 def immediate(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:

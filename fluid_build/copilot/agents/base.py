@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel, ValidationError
 
+from fluid_build.copilot.drivers import finish, immediate
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, SchemaValidationError
 from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatchError
 from fluid_build.copilot.operations import Operation
@@ -172,26 +173,35 @@ class BaseStageAgent:
         ``AnswerRefusedError``, ``AnswerCutOffError``, the ``ProviderError`` that fits the failure,
         or ``CostLimitExceeded``.
         """
-        with self._operation() as operation:
-            prompt, key = self._prompt(output, system, user, parameters)
-            cached = self._cached(key, output)
-            operation.outcome["is_cached"] = cached is not None
-            return cached if cached is not None else await self._call_once(output, prompt, key)
+        return await self._call(output, system, user, parameters, lambda client: client.complete)
 
     def call_sync(
         self, output: type[M], *, system: str, user: str, **parameters: Unpack[PromptParameters]
     ) -> M:
         """Return the model's answer, as ``call``, and wait for it."""
+        return finish(
+            self._call(
+                output, system, user, parameters, lambda client: immediate(client.complete_sync)
+            )
+        )
+
+    async def _call(
+        self,
+        output: type[M],
+        system: str,
+        user: str,
+        parameters: PromptParameters,
+        completing: Callable[[CompletionClient], Callable[..., Awaitable[LlmResponse]]],
+    ) -> M:
         with self._operation() as operation:
             prompt, key = self._prompt(output, system, user, parameters)
             cached = self._cached(key, output)
             operation.outcome["is_cached"] = cached is not None
             if cached is not None:
                 return cached
+            complete = completing(self._ready_client())
             with self._keeping_paid_answer(output, key):
-                response = self._ready_client().complete_sync(
-                    prompt, stage=self.stage, agent_class=type(self).__name__
-                )
+                response = await complete(prompt, stage=self.stage, agent_class=type(self).__name__)
             return self._accepted(output, response, key)
 
     def _operation(self) -> Operation:
@@ -205,13 +215,6 @@ class BaseStageAgent:
                 "provider": self.session.active_provider,
             },
         )
-
-    async def _call_once(self, output: type[M], prompt: LlmPrompt, key: str) -> M:
-        with self._keeping_paid_answer(output, key):
-            response = await self._ready_client().complete(
-                prompt, stage=self.stage, agent_class=type(self).__name__
-            )
-        return self._accepted(output, response, key)
 
     @contextmanager
     def _keeping_paid_answer(self, output: type[BaseModel], key: str) -> Generator[None]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
 from types import ModuleType
+from typing import Any
 
 from pydantic import BaseModel
 
+from fluid_build.copilot.drivers import awaited, each, finish, immediate
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.extras import needs_extra
 from fluid_build.json_types import JsonObject, JsonValue
@@ -37,36 +39,33 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request with a blocking completion."""
         request.read()
-        arguments = self._arguments(request)
-        try:
-            answer = self._litellm.completion(**arguments)
-        except self._errors() as error:
-            return _refusal(error, self._secrets)
-        if arguments.get("stream"):
-            return httpx.Response(200, content=self._frames(answer))
-        return httpx.Response(200, json=answer.model_dump())
+        complete = immediate(self._litellm.completion)
+        return finish(
+            self._answer(request, complete, lambda chunks: each(self._frames(awaited(chunks))))
+        )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request with an asynchronous completion."""
         await request.aread()
+        return await self._answer(request, self._litellm.acompletion, self._frames)
+
+    async def _answer(
+        self,
+        request: httpx.Request,
+        complete: Callable[..., Awaitable[Any]],
+        frames: Callable[[Any], Iterable[bytes] | AsyncIterable[bytes]],
+    ) -> httpx.Response:
         arguments = self._arguments(request)
         try:
-            answer = await self._litellm.acompletion(**arguments)
+            answer = await complete(**arguments)
         except self._errors() as error:
             return _refusal(error, self._secrets)
         if arguments.get("stream"):
-            return httpx.Response(200, content=self._frames_async(answer))
+            return httpx.Response(200, content=frames(answer))
         return httpx.Response(200, json=answer.model_dump())
 
-    def _frames(self, chunks: Iterable[BaseModel]) -> Iterator[bytes]:
+    async def _frames(self, chunks: AsyncIterable[BaseModel]) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a streamed completion as OpenAI's server sends them."""
-        try:
-            for chunk in chunks:
-                yield _frame(chunk.model_dump())
-        except self._errors() as error:
-            yield _failure_frame(error, self._secrets)
-
-    async def _frames_async(self, chunks: AsyncIterable[BaseModel]) -> AsyncIterator[bytes]:
         try:
             async for chunk in chunks:
                 yield _frame(chunk.model_dump())

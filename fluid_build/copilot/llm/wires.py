@@ -10,19 +10,17 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from fluid_build.copilot.cost import Reservation
-from fluid_build.copilot.drivers import immediate
+from fluid_build.copilot.drivers import awaited, immediate
 from fluid_build.copilot.llm.attempts import Attempt
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.prepared_calls import PreparedCall
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ class BlockingWire:
         request = client.build_request(content=attempt.body(), **attempt.call.arguments)
         response = client.send(request, stream=True)
         attempt.begin(response)
-        return Exchange(_read(response.iter_bytes()), immediate(response.close))
+        return Exchange(awaited(response.iter_bytes()), immediate(response.close))
 
     def _opened(self) -> httpx.Client:
         with self._lock:
@@ -146,11 +144,6 @@ class BlockingWire:
             client, self._client = self._client, None
         if client is not None:
             client.close()
-
-
-async def _read(items: Iterator[T]) -> AsyncIterator[T]:
-    for item in items:
-        yield item
 
 
 @cache

@@ -92,14 +92,8 @@ def compile_execution(tool: ExecutableTool) -> Execute:
             if hasattr(value, "__await__"):  # half the time of isinstance
                 value = _wait_for(value)
             return _succeeded(collector, execution, value)
-        except (Exception, SystemExit) as error:
-            if isinstance(error, ApprovalError | ApprovalRequiredError) and _is_for_people(error):
-                _record_failure(collector, execution, error)
-                raise
+        except BaseException as error:  # noqa: BLE001 - raised again unless it's for the model
             return _failed(collector, execution, error)
-        except BaseException as error:
-            _record_failure(collector, execution, error)
-            raise
 
     return execute
 
@@ -126,21 +120,10 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
             if hasattr(value, "__await__"):
                 value = await value
             return _succeeded(collector, execution, value)
-        except (Exception, SystemExit) as error:
-            if isinstance(error, ApprovalError | ApprovalRequiredError) and _is_for_people(error):
-                _record_failure(collector, execution, error)
-                raise
+        except BaseException as error:  # noqa: BLE001 - raised again unless it's for the model
             return _failed(collector, execution, error)
-        except BaseException as error:
-            _record_failure(collector, execution, error)
-            raise
 
     return execute_async
-
-
-def _is_for_people(error: ApprovalError | ApprovalRequiredError) -> bool:
-    """Return whether an error of an agent inside a tool is one for a person, not for the model."""
-    return isinstance(error, ApprovalError) or error.waits
 
 
 class MissingTool:
@@ -178,14 +161,25 @@ def _succeeded(
 def _failed(
     collector: ToolObservabilityCollector, execution: Execution, error: BaseException
 ) -> ForgeToolResult:
-    """Record, publish and log a failure; return it without its detail."""
+    """Record, publish and log a failure; return it without its detail.
+
+    Raises what isn't for the model: the end of the program or task, and what a person decides.
+    """
     error_type = _record_failure(collector, execution, error)
+    if not isinstance(error, Exception | SystemExit) or _is_for_people(error):
+        raise error
     secrets = secrets_of_environment()
     name = redact(execution.tool_name, secrets)
     LOG.warning("Tool %r failed: %s", name, redact(_detail(error), secrets))
     message = f"Tool '{name}' failed — see server logs"
     reason = error.reason if isinstance(error, ToolValidationError) else None
     return ForgeToolResult(False, None, error_type, message, reason)
+
+
+def _is_for_people(error: BaseException) -> bool:
+    """Return whether an error of an agent inside a tool is one for a person, not for the model."""
+    waits = isinstance(error, ApprovalRequiredError) and error.waits
+    return waits or isinstance(error, ApprovalError)
 
 
 def _detail(error: BaseException) -> str:
