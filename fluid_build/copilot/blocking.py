@@ -1,4 +1,4 @@
-"""Bridges between blocking and asynchronous code, in both directions.
+"""Bridges between blocking and asynchronous code, in both directions, and groups of tasks.
 
 Import it where it is used: ``asyncio`` takes half as long to import as Pydantic.
 """
@@ -6,9 +6,10 @@ Import it where it is used: ``asyncio`` takes half as long to import as Pydantic
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -119,3 +120,13 @@ def run_on_thread(function: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return outcome[0]
+
+
+@contextlib.asynccontextmanager
+async def open_task_group() -> AsyncGenerator[asyncio.TaskGroup]:
+    """Open a task group whose only error, which isn't an ``Exception``, is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

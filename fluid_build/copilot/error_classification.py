@@ -7,16 +7,17 @@ phrases with which providers say that a prompt doesn't fit. Source: the Typed Er
 
 from __future__ import annotations
 
+import json
 import ssl
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from fluid_build.copilot.context_overflow_phrases import says_prompt_is_too_long
-from fluid_build.copilot.error_documents import Refusal, read_document, read_refusal
 from fluid_build.copilot.errors import (
     AgentExecutionError,
     ContextOverflowError,
@@ -28,6 +29,7 @@ from fluid_build.copilot.errors import (
     SchemaValidationError,
 )
 from fluid_build.copilot.retry_after import MAX_RETRY_AFTER_SECONDS as MAX_RETRY_AFTER_SECONDS
+from fluid_build.copilot.retry_after import clamp_wait, parse_seconds
 from fluid_build.copilot.retry_after import parse_retry_after as parse_retry_after
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
@@ -35,6 +37,7 @@ from fluid_build.text import clip, counted
 
 if TYPE_CHECKING:
     import httpx
+
 
 _MAX_DETAIL_CHARS = 300
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
@@ -146,7 +149,7 @@ def classify_response(
 
     The provider's own message is quoted, shortened and without secrets.
     """
-    refusal = read_refusal(_body(response))
+    refusal = _read_refusal(_body(response))
     status = response.status_code
     header_wait = parse_retry_after(response.headers, now=now)
     detail = _shorten(refusal.message, _secrets_of(response))
@@ -314,3 +317,76 @@ def _secrets_of(response: httpx.Response) -> list[str]:
         return []
     values = [sent[name] for name in _SECRET_HEADERS if name in sent]
     return values + [value.rpartition(" ")[2] for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The facts of a provider's error body, whatever its wire format."""
+
+    message: str = ""
+    codes: tuple[str, ...] = ()
+    retry_after: float | None = None
+    per_day: bool = False
+    status: int | None = None
+
+
+def _read_refusal(body: str) -> Refusal:
+    """Read ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return Refusal(message=body)
+    if isinstance(document, list) and document:
+        document = document[0]
+    return read_document(document) if isinstance(document, dict) else Refusal(message=body)
+
+
+def read_document(document: JsonValue) -> Refusal:
+    """Read an object that reports a failure: as it is, or in its ``error``."""
+    if not isinstance(document, Mapping):
+        return Refusal()
+    error = document.get("error") or document
+    if isinstance(error, str):  # Ollama's, with the status next to it inside an answer
+        return Refusal(message=error, status=_http_status(document.get("status")))
+    if not isinstance(error, Mapping):
+        return Refusal(message=json.dumps(document, default=str))
+    details = _objects(error.get("details"))
+    codes = [error.get("code"), error.get("type"), error.get("status")]
+    codes += [detail.get("reason", detail.get("error_code")) for detail in details]
+    message, status = error.get("message"), error.get("code")
+    return Refusal(
+        message=message if isinstance(message, str) else "",
+        codes=tuple(code for code in codes if isinstance(code, str) and code != "error"),
+        retry_after=_retry_delay(details),
+        per_day=_spent_per_day(details),
+        status=_http_status(status),
+    )
+
+
+def _http_status(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and 400 <= value < 600 else None
+
+
+def _objects(value: JsonValue) -> list[JsonObject]:
+    """Return the objects of a list as Google sends it, or the one object that Anthropic sends."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def _retry_delay(details: list[JsonObject]) -> float | None:
+    """Return Google's ``RetryInfo`` in seconds: a duration such as ``34s`` in the body."""
+    for detail in details:
+        delay = detail.get("retryDelay")
+        if isinstance(delay, str) and delay.endswith("s"):
+            seconds = parse_seconds(delay[:-1])
+            return None if seconds is None else clamp_wait(seconds)
+    return None
+
+
+def _spent_per_day(details: list[JsonObject]) -> bool:
+    """Return whether Google's ``QuotaFailure`` is about a quota by the day, which won't pass."""
+    return any(
+        "PerDay" in str(violation.get("quotaId", ""))
+        for detail in details
+        for violation in _objects(detail.get("violations"))
+    )

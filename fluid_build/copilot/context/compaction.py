@@ -13,8 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from fluid_build.copilot.context.message_clipping import clip_message, clip_to_tokens
-from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
-from fluid_build.copilot.context.message_parts import attachments, without_earlier_thinking
+from fluid_build.copilot.context.message_parts import (
+    MessageGroup,
+    attachments,
+    group_messages,
+    without_earlier_thinking,
+)
 from fluid_build.copilot.context.pruning import by_recency, select
 from fluid_build.copilot.context.summary import Summarizer, is_summary, summarize_messages
 from fluid_build.copilot.context.token_budget import estimate_message_tokens

@@ -1,14 +1,15 @@
-"""The parts of messages that aren't plain text: attachments, and blocks for their own provider."""
+"""The parts of messages that aren't plain text, and the groups of messages that stay together."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from fluid_build.copilot.context.attachment_tokens import attachment_tokens, is_guess
 from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN, estimate_tokens
-from fluid_build.copilot.messages import Message, result_ids, tool_results
+from fluid_build.copilot.messages import Message, call_ids, result_ids, tool_results
 from fluid_build.json_types import JsonObject, JsonValue
 
 _LONG_TOKEN = 64
@@ -51,7 +52,7 @@ def guessed_tokens(messages: Iterable[Message]) -> int:
     return sum(attachment_tokens(block) for block in blocks if is_guess(block))
 
 
-def turn_start(messages: Sequence[Message]) -> int:
+def _turn_start(messages: Sequence[Message]) -> int:
     """Return the position of the user's last message that isn't a result, or 0."""
     return next(
         (
@@ -70,7 +71,7 @@ def without_earlier_thinking(messages: Sequence[Message]) -> list[Message]:
     left out: Anthropic ("Extended thinking"), OpenAI ("Reasoning models", keeping reasoning items)
     and Google ("Thought signatures") check only the current turn.
     """
-    start = turn_start(messages)
+    start = _turn_start(messages)
     return [
         {key: value for key, value in message.items() if key != "provider_blocks"}
         if position < start and "provider_blocks" in message
@@ -109,3 +110,46 @@ def _opaque_tokens(value: JsonValue) -> int:
     if isinstance(value, Sequence):
         return sum(map(_opaque_tokens, value))
     return 0 if value is None else estimate_tokens(json.dumps(value))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageGroup:
+    """Positions in the conversation, ascending, and the sum of their messages' tokens.
+
+    ``is_open``: a call in it still waits for its result; ``is_system``: it is a system message.
+    """
+
+    positions: tuple[int, ...]
+    tokens: int
+    is_system: bool
+    is_open: bool
+
+
+def group_messages(
+    messages: Sequence[Message], count: Callable[[Message], int]
+) -> list[MessageGroup]:
+    """Return the groups by their first message. A repeated id belongs to the later call."""
+    owner: dict[str, int] = {}
+    members: dict[int, list[int]] = {}
+    waiting: dict[int, set[str]] = {}
+    for position, message in enumerate(messages):
+        callers = {owner[i] for i in result_ids(message) if i in owner}
+        home = min(callers, default=position)
+        for caller in callers - {home}:
+            members[home] += members.pop(caller)
+            waiting[home] |= waiting.pop(caller)
+            owner.update({i: home for i, first in owner.items() if first == caller})
+        members.setdefault(home, []).append(position)
+        waiting.setdefault(home, set()).difference_update(result_ids(message))
+        for call_id in call_ids(message):
+            owner[call_id] = home
+            waiting[home].add(call_id)
+    return [
+        MessageGroup(
+            positions=tuple(sorted(positions)),
+            tokens=sum(count(messages[p]) for p in positions),
+            is_system=messages[home].get("role") == "system",
+            is_open=bool(waiting[home]),
+        )
+        for home, positions in sorted(members.items())
+    ]

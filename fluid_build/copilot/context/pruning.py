@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from fluid_build.copilot.context.message_clipping import clip_to_tokens
-from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
+from fluid_build.copilot.context.message_parts import MessageGroup, group_messages
 from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
 from fluid_build.json_types import JsonValue

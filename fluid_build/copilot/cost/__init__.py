@@ -7,8 +7,8 @@ which too little is left only because others have reserved it can wait for them;
 for something that waits for it is refused. Money is a ``Decimal`` in US dollars.
 
 ``ledger`` holds what is spent, reserved and waited for; threads and tasks wait in ``queue``; the
-``tracker`` is over both. ``ledger_lock`` keeps finalizers out of a change of the ledger. Source:
-Agentic Primitives, "RunCostTracker".
+``tracker`` is over both. The ledger's lock keeps finalizers out of a change of it. Source: Agentic
+Primitives, "RunCostTracker".
 """
 
 from fluid_build.copilot.cost.figures import (

@@ -11,8 +11,7 @@ from contextvars import ContextVar
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from fluid_build.copilot.cost.ledger import Hold, Ledger, Waiter
-from fluid_build.copilot.cost.ledger_lock import LedgerLock
+from fluid_build.copilot.cost.ledger import Hold, Ledger, LedgerLock, Waiter
 from fluid_build.copilot.errors import CostLimitExceeded
 
 if TYPE_CHECKING:

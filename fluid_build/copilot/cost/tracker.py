@@ -22,8 +22,7 @@ from fluid_build.copilot.cost.figures import (
     Sum,
     Tokens,
 )
-from fluid_build.copilot.cost.ledger import Hold, Ledger
-from fluid_build.copilot.cost.ledger_lock import LedgerLock
+from fluid_build.copilot.cost.ledger import Hold, Ledger, LedgerLock
 from fluid_build.copilot.cost.queue import DEFAULT_PATIENCE_SECONDS, ReservationQueue
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus

@@ -2,15 +2,13 @@
 
 A ``Case`` is what is asked and what is expected. ``evaluate`` asks an ``Agent``, or calls any
 function, and has each answer scored by functions. The ``EvalRun`` that it returns has each score's
-mean with its confidence interval (``estimates``), is JSON, and is compared with another one by
+mean with its confidence interval, is JSON, and is compared with another one by
 ``compare``. It needs Pydantic alone, and PyYAML where cases are read from a file.
 """
 
-from fluid_build.copilot.evals.cases import Case, read_cases
 from fluid_build.copilot.evals.comparing import Difference, compare
-from fluid_build.copilot.evals.estimates import Estimate
 from fluid_build.copilot.evals.running import Scorer, contains, equals, evaluate, evaluate_sync
-from fluid_build.copilot.evals.runs import EvalRun, ScoredTrial, Trial
+from fluid_build.copilot.evals.runs import Case, Estimate, EvalRun, ScoredTrial, Trial, read_cases
 
 __all__ = [
     "Case",

@@ -6,8 +6,7 @@ from statistics import fmean
 
 from pydantic import BaseModel, ConfigDict
 
-from fluid_build.copilot.evals.estimates import Estimate, estimate, estimate_change
-from fluid_build.copilot.evals.runs import EvalRun
+from fluid_build.copilot.evals.runs import Estimate, EvalRun, estimate, estimate_change
 from fluid_build.errors import UsageError
 
 

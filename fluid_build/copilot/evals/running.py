@@ -15,8 +15,7 @@ from pydantic_core import to_jsonable_python
 from fluid_build.copilot.blocking import call_in_thread, run_blocking
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
-from fluid_build.copilot.evals.cases import Case, check_cases
-from fluid_build.copilot.evals.runs import EvalRun, ScoredTrial, Trial
+from fluid_build.copilot.evals.runs import Case, EvalRun, ScoredTrial, Trial, check_cases
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.errors import UsageError
 from fluid_build.secrets import redact, secrets_of_environment

@@ -21,10 +21,14 @@ from fluid_build.copilot.drivers import each, finish
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync
 from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, WholeAttempt
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
-from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.http import httpx
-from fluid_build.copilot.llm.prepared_calls import PreparedCall, prepare_call
+from fluid_build.copilot.llm.prepared_calls import (
+    PreparedCall,
+    model_call,
+    prepare_call,
+    record_answer,
+)
 from fluid_build.copilot.llm.providers import LiteLlmProvider, make_provider
 from fluid_build.copilot.llm.stream_attempts import StreamedCall
 from fluid_build.copilot.llm.wires import BlockingWire, LoopWire, Wire
@@ -164,7 +168,8 @@ class LlmClient:
         ``complete`` raises them.
         """
         call = self._streamed(prompt, stage, agent_class, prompt_tokens)
-        return AnswerStream(call.batches(self._on_loop, self._retry), call.leave, call.forget)
+        batches = call.batches(self._on_loop, lambda start: self._retry(self._on_loop, start))
+        return AnswerStream(batches, call.leave, call.forget)
 
     def stream_sync(
         self,
@@ -176,8 +181,8 @@ class LlmClient:
     ) -> AnswerStreamSync:
         """Return the model's answer as events, as ``stream``, for a blocking loop."""
         call = self._streamed(prompt, stage, agent_class, prompt_tokens)
-        batches = each(call.batches(self._blocking, self._retry))
-        return AnswerStreamSync(batches, call.leave, call.forget)
+        batches = call.batches(self._blocking, lambda start: self._retry(self._blocking, start))
+        return AnswerStreamSync(each(batches), call.leave, call.forget)
 
     async def _complete(
         self, wire: Wire, prompt: LlmPrompt, stage: str, agent_class: str, prompt_tokens: int | None

@@ -1,4 +1,8 @@
-"""What a call sends and reserves: without secrets, and checked against the model's window."""
+"""What a call sends, reserves and says of itself.
+
+It's without secrets and checked against the model's window; the operation of a call never has a
+text.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, TypedDict
+from typing import Literal, TypedDict
+from urllib.parse import urlsplit
 
 from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
 from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
@@ -14,22 +19,15 @@ from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
 from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
-from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest
+from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, LlmResponse
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.message_checks import check_messages
+from fluid_build.copilot.operations import Operation
 from fluid_build.json_types import JsonValue
 
 SAFETY_FACTOR = 1.5
 """For an estimate of tokens, which may be too low for text that it wasn't measured on."""
-
-
-class Reserve(Protocol):
-    """A way to reserve money once there is enough."""
-
-    def __call__(self, call: LargestCall, *, patience: float) -> Awaitable[Reservation]:
-        """Reserve the most that ``call`` can cost."""
-        ...
 
 
 class Post(TypedDict):
@@ -58,7 +56,7 @@ class PreparedCall:
     outcome: dict[str, JsonValue] = field(default_factory=dict)
     """What the operation of the call says at its end."""
 
-    async def reserve(self, reserve: Reserve) -> Reservation:
+    async def reserve(self, reserve: Callable[..., Awaitable[Reservation]]) -> Reservation:
         """Reserve money for an attempt, by a method of the tracker.
 
         Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
@@ -165,3 +163,56 @@ def estimate_prompt(prompt: LlmPrompt) -> int:
     ]
     schemas = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
     return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schemas])
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def model_call(
+    provider: LlmProvider,
+    prompt: LlmPrompt,
+    *,
+    stage: str,
+    agent_class: str,
+    is_streamed: bool = False,
+) -> Operation:
+    """Return the operation of a call, its retries included. Finish it with ``record_answer``."""
+
+    def describe() -> dict[str, JsonValue]:
+        address = urlsplit(provider.base_url)
+        return {
+            "provider": provider.name,
+            "model": prompt.model,
+            "server_address": address.hostname,
+            "server_port": address.port or _DEFAULT_PORTS.get(address.scheme),
+            "max_output_tokens": prompt.max_output_tokens,
+            "temperature": prompt.temperature,
+            "is_structured": prompt.response_schema is not None,
+            "is_streamed": is_streamed,
+            "stage": stage,
+            "agent_class": agent_class,
+        }
+
+    return Operation("llm.call", describe)
+
+
+def record_answer(operation: Operation, response: LlmResponse, call: PreparedCall) -> LlmResponse:
+    """Add the answer's model, stop reason, usage and price to the operation; return the answer."""
+    operation.outcome["response_model"] = response.model or None
+    operation.outcome["stop_reason"] = response.stop_reason
+    if response.usage is not None:
+        operation.outcome["input_tokens"] = response.usage.input_tokens
+        operation.outcome["output_tokens"] = response.usage.output_tokens
+        operation.outcome["cached_tokens"] = response.usage.cached_tokens
+        operation.outcome["cache_write_tokens"] = response.usage.cache_write_tokens
+        if operation.is_published:
+            cost = call.tracker.price(
+                call.provider.name,
+                call.prompt.model,
+                response.usage.input_tokens,
+                response.usage.output_tokens,
+                response.usage.cached_tokens,
+                cache_write_tokens=response.usage.cache_write_tokens,
+            )
+            operation.outcome["cost_usd"] = None if cost is None else str(cost)
+    return response

@@ -6,7 +6,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeAlias
 
 from fluid_build.copilot.context.token_budget import estimate_tokens
 from fluid_build.copilot.cost import Reservation, StreamHold
@@ -14,8 +14,12 @@ from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, Attempt, reports_usage
-from fluid_build.copilot.llm.call_operations import model_call, record_answer
-from fluid_build.copilot.llm.prepared_calls import SAFETY_FACTOR, PreparedCall
+from fluid_build.copilot.llm.prepared_calls import (
+    SAFETY_FACTOR,
+    PreparedCall,
+    model_call,
+    record_answer,
+)
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     FrameError,
@@ -26,7 +30,7 @@ from fluid_build.copilot.llm.streaming import (
 from fluid_build.copilot.llm.wires import Wire
 from fluid_build.json_types import JsonObject, JsonValue
 
-T = TypeVar("T")
+_Start: TypeAlias = "tuple[list[StreamEvent] | None, _Reading]"
 
 _NOT_GENERATED = frozenset({"id", "model", "modelVersion", "object", "responseId", "role", "type"})
 """Fields of streamed documents that no output token was spent on; all other text counts."""
@@ -160,14 +164,6 @@ class StreamAttempt(Attempt):
             self._pay(usage, unreported)
 
 
-class Retry(Protocol):
-    """The envelope around an attempt on a wire."""
-
-    def __call__(self, wire: Wire, call: Callable[[], Awaitable[T]]) -> Awaitable[T]:
-        """Return the result of ``call``, which is repeated while that is worth it."""
-        ...
-
-
 class StreamedCall:
     """A streamed call, with its latest attempt."""
 
@@ -199,15 +195,17 @@ class StreamedCall:
         with suppress(CostLimitExceeded):  # the next call raises it
             self.leave()
 
-    async def batches(self, wire: Wire, retry: Retry) -> AsyncGenerator[list[StreamEvent], None]:
+    async def batches(
+        self, wire: Wire, retry: Callable[[Callable[[], Awaitable[_Start]]], Awaitable[_Start]]
+    ) -> AsyncGenerator[list[StreamEvent], None]:
         """Yield batches of events; ``retry`` is the envelope around all that comes before them."""
 
-        async def start() -> tuple[list[StreamEvent] | None, _Reading]:
+        async def start() -> _Start:
             reading = _Reading(wire, self._begin(await wire.reserve(self._call)))
             return await reading.next_batch(), reading
 
         with self._timed():
-            batch, reading = await retry(wire, start)
+            batch, reading = await retry(start)
             async with aclosing(reading):
                 while batch is not None:
                     yield self._hand_over(batch)

@@ -17,23 +17,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from time import perf_counter_ns, time_ns
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
-from fluid_build.copilot.tools.json_snapshots import (
-    Snapshot,
-    clip_snapshot,
-    load_snapshot,
-    snapshot,
-    snapshot_arguments,
-)
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.secrets import redact, redact_json, secrets_of_environment
+from fluid_build.secrets import REDACTED, redact, redact_json, secrets_of_environment
 
 # The durations of a tool: exact sums, and the latest values.
 
-FOLD_AT = 256
+_FOLD_AT = 256
 """Durations that wait to be added up, so that a lock is taken once for all of them."""
 
 
@@ -270,16 +263,16 @@ class ToolObservabilityCollector:
             elif type(input_params) is str:
                 inputs = input_params.encode()
             else:
-                inputs = snapshot_arguments(input_params)
+                inputs = _snapshot_arguments(input_params)
         except (ValueError, RecursionError):
-            inputs = snapshot_arguments(input_params)
+            inputs = _snapshot_arguments(input_params)
         execution = _new_execution(Execution)
         execution.id_prefix = _IDS.prefix
         execution.id_number = _next_id_number()
         execution.tool_name = tool_name
         execution.identity = identity
         limit = self._max_value_bytes
-        execution.inputs = inputs if len(inputs) <= limit else clip_snapshot(inputs, limit)
+        execution.inputs = inputs if len(inputs) <= limit else _clip_snapshot(inputs, limit)
         execution.status = _RUNNING
         execution.started_ns = started_ns = perf_counter_ns()
         execution.epoch_ns = _CLOCK.epoch_ns if started_ns < _CLOCK.renewal_ns else _CLOCK.renew()
@@ -298,7 +291,7 @@ class ToolObservabilityCollector:
         execution.duration_ms = duration_ms = (perf_counter_ns() - execution.started_ns) / 1e6
         limit = self._max_value_bytes
         execution.output = (
-            output if output is None or len(output) <= limit else clip_snapshot(output, limit)
+            output if output is None or len(output) <= limit else _clip_snapshot(output, limit)
         )
         if error is not None:
             execution.error = error[:_MAX_ERROR_CHARS]
@@ -309,7 +302,7 @@ class ToolObservabilityCollector:
         durations = self._durations.get(name) or self._first_durations_of(name)
         pending = durations.pending
         pending.append(duration_ms)
-        if len(pending) >= FOLD_AT:
+        if len(pending) >= _FOLD_AT:
             with self._lock:
                 durations.fold()
         try:
@@ -370,7 +363,7 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
             execution_id=execution_id,
             status=execution.status,
             started_at=datetime.fromtimestamp(execution.started_at, UTC),
-            input_params=_as_dict(load_snapshot(execution.inputs)),
+            input_params=_as_dict(_load_snapshot(execution.inputs)),
             agent_id=agent_id,
             workflow_id=workflow_id,
             session_id=session_id,
@@ -392,7 +385,7 @@ def _add_outcome(trace: ToolExecutionTrace, execution: Execution) -> None:
     ended_at = execution.started_at + execution.duration_ms / 1e3
     trace.ended_at = datetime.fromtimestamp(ended_at, UTC)
     trace.duration_ms = execution.duration_ms
-    trace.output_result = None if output is None else load_snapshot(output)
+    trace.output_result = None if output is None else _load_snapshot(output)
     trace.error = None if error is None else redact(error, secrets_of_environment())
     trace.token_usage = dict(token_usage)
     trace.metadata = _as_dict(redact_json(metadata))
@@ -425,3 +418,59 @@ _COLLECTOR = ToolObservabilityCollector()
 def get_tool_collector() -> ToolObservabilityCollector:
     """Return the collector that the dispatcher feeds by default."""
     return _COLLECTOR
+
+
+@dataclass(frozen=True, slots=True)
+class _ClippedJson:
+    """The beginning of a JSON text that was too long to keep, and its whole length."""
+
+    beginning: bytes
+    total_chars: int
+
+
+Snapshot: TypeAlias = bytes | _ClippedJson
+
+
+def snapshot(value: object) -> bytes:
+    """Return the value as JSON, so that no later change of it changes the trace."""
+    try:
+        return to_json(value, serialize_unknown=True)
+    except (ValueError, RecursionError):
+        return to_json(f"<{type(value).__name__} that JSON can't hold>")
+
+
+def _snapshot_arguments(arguments: object) -> bytes:
+    """Return arguments as JSON; text, which a model sent for JSON, as it is."""
+    if isinstance(arguments, bytes):
+        return arguments
+    if isinstance(arguments, str):
+        return arguments.encode(errors="backslashreplace")
+    return snapshot(arguments)
+
+
+def _clip_snapshot(json: bytes, limit: int) -> Snapshot:
+    """Return a JSON text as it is, or its beginning if it is over the limit."""
+    if len(json) <= limit:
+        return json
+    beginning = json[:limit].decode("utf-8", errors="ignore")
+    return _ClippedJson(beginning.encode(), len(json.decode(errors="replace")))
+
+
+def _load_snapshot(json: Snapshot) -> JsonValue:
+    """Return the value without secrets.
+
+    A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.
+    """
+    if isinstance(json, bytes):
+        return _parse(json, allow_partial=False)
+    value = _parse(json.beginning, allow_partial="trailing-strings")
+    preview = to_json(value).decode()
+    return {"_truncated": True, "_preview": preview, "_total_chars": json.total_chars}
+
+
+def _parse(json: bytes, *, allow_partial: Literal[False, "trailing-strings"]) -> JsonValue:
+    """Return a value without secrets; what a model sent may not be JSON, and is text then."""
+    try:
+        return redact_json(from_json(json, allow_partial=allow_partial))
+    except ValueError:
+        return redact(json.decode(errors="replace"), secrets_of_environment(), REDACTED)

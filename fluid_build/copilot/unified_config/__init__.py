@@ -6,7 +6,6 @@ A setting comes from the first place that has it: flags, environment, the file, 
 """
 
 from fluid_build.copilot.unified_config.layers import CONFIG_NAME, HOME_VARIABLE, fluid_home
-from fluid_build.copilot.unified_config.migration import Migration, migrate_legacy_to_unified
 from fluid_build.copilot.unified_config.schema import (
     ENVIRONMENT,
     BehaviorConfig,
@@ -26,7 +25,12 @@ from fluid_build.copilot.unified_config.settings import (
     load_unified_config,
     use_flags,
 )
-from fluid_build.copilot.unified_config.writing import ConfigChange, set_setting
+from fluid_build.copilot.unified_config.writing import (
+    ConfigChange,
+    Migration,
+    migrate_legacy_to_unified,
+    set_setting,
+)
 
 __all__ = [
     "CONFIG_NAME",

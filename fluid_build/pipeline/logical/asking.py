@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fluid_build.copilot.agents.composite.task_groups import open_task_group
+from fluid_build.copilot.blocking import open_task_group
 from fluid_build.copilot.errors import (
     AgentExecutionError,
     AnswerCutOffError,

@@ -26,8 +26,11 @@ from fluid_build.copilot.agents.composite import (
     resume_sync,
     run_sync,
 )
-from fluid_build.copilot.agents.composite.import_paths import import_member
-from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
+from fluid_build.copilot.agents.composite.saved_models import (
+    dump_models,
+    import_member,
+    load_models,
+)
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import StoreError
 

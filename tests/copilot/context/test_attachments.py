@@ -16,12 +16,12 @@ from fluid_build.copilot.context.attachment_tokens import (
     MOST_IMAGE_TOKENS,
     UNKNOWN_IMAGE_TOKENS,
     attachment_tokens,
+    count_pages,
     is_guess,
 )
 from fluid_build.copilot.context.compaction import CompactionStrategy, compact_messages
 from fluid_build.copilot.context.message_clipping import clip_message
 from fluid_build.copilot.context.message_parts import guessed_tokens
-from fluid_build.copilot.context.pdf_pages import count_pages
 from fluid_build.copilot.context.summary import transcript
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
 from fluid_build.copilot.context.window_manager import (

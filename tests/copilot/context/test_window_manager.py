@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import ContextOverflowError
-from fluid_build.copilot.context.extract import extract
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.context.window_manager import (
     ContextPruningStrategy,
     ContextWindow,
     ContextWindowManager,
+    extract,
 )
 from tests.copilot.context.conversations import (
     assert_pairs_are_whole,

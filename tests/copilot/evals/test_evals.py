@@ -35,7 +35,7 @@ from fluid_build.copilot.evals import (
     evaluate_sync,
     read_cases,
 )
-from fluid_build.copilot.evals.estimates import estimate
+from fluid_build.copilot.evals.runs import estimate
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.messages import text_of
 from fluid_build.errors import FaultyFileError, UsageError

@@ -23,7 +23,7 @@ from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.copilot.llm.openai import api as openai_api
-from fluid_build.copilot.llm.openai.models import has_cache_options, is_reasoning_model
+from fluid_build.copilot.llm.openai.api import has_cache_options, is_reasoning_model
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError

@@ -4,6 +4,7 @@ from fluid_build.copilot.agents.agent.agent import DEFAULT_MAX_CORRECTIONS, DEFA
 from fluid_build.copilot.agents.agent.call_rules import CallRule, allow, ask, deny
 from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
+    AgentResult,
     CorrectionEvent,
     FallbackEvent,
     HandoffEvent,
@@ -14,7 +15,6 @@ from fluid_build.copilot.agents.agent.events import (
 )
 from fluid_build.copilot.agents.agent.hooks import Hooks
 from fluid_build.copilot.agents.agent.model import Fallback
-from fluid_build.copilot.agents.agent.results import AgentResult
 from fluid_build.copilot.agents.agent.sessions import ChatSession
 from fluid_build.copilot.agents.composite.approvals import (
     Approved,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack, cast, overload
 from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.call_rules import CallRule
-from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
+from fluid_build.copilot.agents.agent.events import AgentEvent, AgentResult, LoopEvent
 from fluid_build.copilot.agents.agent.handoffs import check_names, handoff_name, handoff_tool
 from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.agent.jobs import (
@@ -50,9 +50,7 @@ from fluid_build.copilot.agents.agent.model import (
     find_model,
 )
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
-from fluid_build.copilot.agents.agent.output_format import OutputFormat
-from fluid_build.copilot.agents.agent.output_modes import OutputMode, check_mode
-from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.agents.agent.output_format import OutputFormat, OutputMode, check_mode
 from fluid_build.copilot.agents.agent.sessions import ChatSession
 from fluid_build.copilot.agents.agent.settings import (
     AgentSettings,

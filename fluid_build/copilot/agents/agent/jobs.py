@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fluid_build.copilot.agents.agent.events import AgentResult, RunStatus
 from fluid_build.copilot.agents.agent.loop import RunProgress, SessionPart
-from fluid_build.copilot.agents.agent.results import AgentResult, RunStatus
 from fluid_build.copilot.agents.agent.sessions import ChatSession, History
 from fluid_build.copilot.agents.agent.settings import Prompt
 from fluid_build.copilot.agents.base import StageSession

@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
 from fluid_build.copilot.agents.agent.events import LoopEvent
 from fluid_build.copilot.agents.agent.hooks import NO_HOOKS, Hooks
 from fluid_build.copilot.agents.agent.model import AgentModel, provider_of
-from fluid_build.copilot.agents.agent.output_modes import OutputMode, in_mode, read_answer
+from fluid_build.copilot.agents.agent.output_format import OutputMode, in_mode, read_answer
 from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.context.compaction import (
@@ -25,7 +24,7 @@ from fluid_build.copilot.context.compaction import (
 from fluid_build.copilot.context.message_parts import guessed_tokens
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.summary import Summarizer
-from fluid_build.copilot.context.token_budget import check_prompt_fits
+from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_message_tokens
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
 from fluid_build.copilot.errors import ContextOverflowError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
@@ -42,7 +41,7 @@ from fluid_build.copilot.llm.summarizer import make_summarizer
 from fluid_build.copilot.messages import Message, ToolCall, text_of, tool_calls
 from fluid_build.errors import UsageError
 
-NO_USAGE = Usage()
+_NO_USAGE = Usage()
 
 _COMPACTED_SHARE = 0.5
 """Of the budget, for a compacted conversation: half is left to grow before the next compaction."""
@@ -52,7 +51,7 @@ _COMPACTED_SHARE = 0.5
 class Spending:
     """Tokens, and their price in US dollars (None: unknown)."""
 
-    usage: Usage = NO_USAGE
+    usage: Usage = _NO_USAGE
     cost_usd: Decimal | None = Decimal(0)
 
     def plus(self, added: Spending) -> Spending:
@@ -204,7 +203,7 @@ class ModelTurns:
 
     def _record(self, model: str, usage: Usage | None) -> None:
         cost = self._price(model, usage)
-        self._unrecorded = self._unrecorded.plus(Spending(usage or NO_USAGE, cost))
+        self._unrecorded = self._unrecorded.plus(Spending(usage or _NO_USAGE, cost))
 
     def _window(self) -> int | None:
         config, matrix = self._model.config, self._capability_matrix()
@@ -335,3 +334,58 @@ def _digest_of_fixed_parts(prompt: LlmPrompt) -> str:
     tools = [asdict(tool) for tool in prompt.tool_specs]
     parts = [prompt.system, tools, prompt.response_schema, prompt.schema_name, dict(prompt.extra)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+class ConversationDigest:
+    """A digest of a conversation that grows at its end.
+
+    One that was rewritten is read again: it no longer has the same last message in its place.
+    """
+
+    def __init__(self) -> None:
+        self._last: Message | None = None
+        self._count = 0
+        self._hash = hashlib.sha256()
+
+    def of(self, messages: Sequence[Message]) -> str:
+        """Return the digest of ``messages``, with their order and every value in them."""
+        if not _continues(messages, self._count, self._last):
+            self._hash, self._count = hashlib.sha256(), 0
+        for message in messages[self._count :]:
+            canonical = json.dumps(message, sort_keys=True, separators=(",", ":"))
+            self._hash.update(canonical.encode() + b"\n")
+        self._count, self._last = len(messages), messages[-1] if messages else None
+        return self._hash.hexdigest()
+
+
+class ConversationTokens:
+    """The estimated tokens of a conversation that grows at its end, or was rewritten.
+
+    Once the provider has reported the tokens of a prompt, only what follows it is estimated.
+    """
+
+    def __init__(self) -> None:
+        self._last: Message | None = None
+        self._count = 0
+        self._tokens = 0
+
+    def of(self, messages: Sequence[Message]) -> int:
+        """Return the tokens of ``messages``."""
+        if not _continues(messages, self._count, self._last):
+            self._tokens, self._count = 0, 0
+        self._tokens += sum(map(estimate_message_tokens, messages[self._count :]))
+        self._count, self._last = len(messages), messages[-1] if messages else None
+        return self._tokens
+
+    def correct(self, tokens: int) -> None:
+        """Replace the estimate of the latest ``messages`` by a reported number, unless it is 0."""
+        if tokens > 0:
+            self._tokens = tokens
+
+
+def _continues(messages: Sequence[Message], count: int, last: Message | None) -> bool:
+    """Return whether a conversation goes on after its first ``count`` messages.
+
+    A comparison of all of them would take quadratic time in a long loop.
+    """
+    return count == 0 or (len(messages) >= count and messages[count - 1] is last)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from fluid_build.copilot.agents.agent.call_rules import CallRule
 from fluid_build.copilot.agents.agent.hooks import Hooks
 from fluid_build.copilot.agents.agent.model import Fallback
-from fluid_build.copilot.agents.agent.output_modes import OutputMode
+from fluid_build.copilot.agents.agent.output_format import OutputMode
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.tools.toolbox import Tools

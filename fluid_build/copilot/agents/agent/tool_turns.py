@@ -31,7 +31,7 @@ from fluid_build.copilot.agents.composite.approvals import (
     Decision,
     Denied,
 )
-from fluid_build.copilot.agents.composite.task_groups import open_task_group
+from fluid_build.copilot.blocking import open_task_group
 from fluid_build.copilot.errors import ApprovalError, ApprovalRequiredError, ToolValidationError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
 from fluid_build.copilot.operations import Operation

@@ -10,13 +10,13 @@ from pydantic_core import to_jsonable_python
 
 from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
+    AgentResult,
     HandoffEvent,
     PartialEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
 )
-from fluid_build.copilot.agents.agent.results import AgentResult
 from fluid_build.copilot.agents.agui.requests import RunInput
 from fluid_build.copilot.llm.streaming import TextEvent, ThinkingEvent
 from fluid_build.copilot.messages import ToolCall

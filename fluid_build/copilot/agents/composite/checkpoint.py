@@ -9,14 +9,19 @@ resumed on request.
 from __future__ import annotations
 
 import hashlib
+import os
+import socket
+import sys
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
-from fluid_build.copilot.agents.composite.ownership import RunOwner
 from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
 from fluid_build.copilot.agents.composite.saved_steps import SavedItem, StepCatalogue
 from fluid_build.copilot.agents.composite.state import Composite, Item, StepQueue, evolve
@@ -120,7 +125,7 @@ class Checkpoint:
     @contextmanager
     def begin(self, agent: CompositeBehaviour, state: Composite) -> Generator[None]:
         """Own a new run during the block. Raises ``RunExistsError``."""
-        with RunOwner.here() as owner:
+        with _RunOwner.here() as owner:
             self._attach(agent, state)
             epochs = self._epochs()
             if epochs:
@@ -142,7 +147,7 @@ class Checkpoint:
         ``fresh`` is the agent's first state: agent, toolbox and functions are taken from it.
         Raises ``RunNotFoundError``, ``RunOwnedError`` and ``StaleCheckpointError``.
         """
-        with RunOwner.here() as owner:
+        with _RunOwner.here() as owner:
             epoch, newest, head = self._latest()
             state = self._load(agent, fresh, accept_changed_code, epoch, head)
             if not self._claim(newest + 1, owner):
@@ -232,7 +237,7 @@ class Checkpoint:
         self._fingerprint = agent.fingerprint()
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
-    def _claim(self, epoch: int, owner: RunOwner) -> bool:
+    def _claim(self, epoch: int, owner: _RunOwner) -> bool:
         self.epoch = epoch
         self._prefix = f"{self.run_id}/{epoch:06d}/"
         self._messages = _MessageLog()
@@ -264,12 +269,12 @@ class Checkpoint:
         if owner is not None:
             raise self._owned_error(f"process {owner.pid} on {owner.host} runs it")
 
-    def _living_owner(self, epoch: int) -> RunOwner | None:
+    def _living_owner(self, epoch: int) -> _RunOwner | None:
         """Return the owner of an epoch, None where there is none that may still live."""
         saved = self._get(epoch, "owner")
         if saved is None:
             return None
-        owner = RunOwner.load(saved)
+        owner = _RunOwner.load(saved)
         lives = owner.lives()
         if lives is None:
             head = self._get(epoch, "head") or {}
@@ -494,3 +499,69 @@ def _error_for_people(error: object, secrets: tuple[str, ...]) -> JsonValue:
     if isinstance(error, str):
         return message
     return {"type": type(error).__name__, "message": message[:_MAX_ERROR_CHARS]}
+
+
+_RUNNING_HERE: set[str] = set()
+"""The tokens of the runs that this process owns at the moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RunOwner:
+    """A run's owner: machine, process (with its start, because ids are reused) and token."""
+
+    host: str
+    pid: int
+    born: str
+    token: str
+
+    @classmethod
+    @contextmanager
+    def here(cls) -> Generator[_RunOwner]:
+        """Make this process an owner during the block."""
+        pid = os.getpid()
+        owner = cls(socket.gethostname(), pid, _birth(pid), uuid.uuid4().hex)
+        _RUNNING_HERE.add(owner.token)
+        try:
+            yield owner
+        finally:
+            _RUNNING_HERE.discard(owner.token)
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> _RunOwner:
+        """Return the owner that ``dump`` returned."""
+        return cls(saved["host"], saved["pid"], saved["born"], saved["token"])
+
+    def dump(self) -> dict[str, JsonValue]:
+        """Return the owner as JSON."""
+        return asdict(self)
+
+    def lives(self) -> bool | None:
+        """Return whether the owner still runs; None if this process can't know."""
+        if self.host != socket.gethostname():
+            return None
+        if self.pid == os.getpid() and self.born == _birth(self.pid):
+            return self.token in _RUNNING_HERE
+        if sys.platform == "win32":
+            return None
+        return _is_running(self.pid) and self.born == _birth(self.pid)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _birth(pid: int) -> str:
+    """Return when a process began, in clock ticks since the machine did; empty if unknown."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    # The second field is the command in parentheses, which may hold anything.
+    fields = status.rpartition(")")[2].split()
+    return "" if fields[0] == "Z" else fields[19]

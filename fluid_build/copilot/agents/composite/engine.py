@@ -50,8 +50,7 @@ from fluid_build.copilot.agents.composite.step_execution import (
     execute,
     failure_message,
 )
-from fluid_build.copilot.agents.composite.task_groups import open_task_group
-from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.blocking import open_task_group, run_blocking
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError
 from fluid_build.copilot.messages import Message, ToolCall
 from fluid_build.copilot.operations import Operation

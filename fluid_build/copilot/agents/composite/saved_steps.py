@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, TypedDict, final
 
-from fluid_build.copilot.agents.composite.import_paths import import_member, import_path
+from fluid_build.copilot.agents.composite.saved_models import import_member, import_path
 from fluid_build.copilot.agents.composite.state import (
     CompletionStep,
     DelegateStep,

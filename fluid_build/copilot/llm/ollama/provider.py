@@ -8,7 +8,7 @@ server makes of them is in its source (``server/routes.go``, August 2026).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from fluid_build.copilot.context.token_budget import estimate_message_tokens, estimate_tokens
@@ -25,8 +25,16 @@ from fluid_build.copilot.llm.base import (
     merge_extra,
     whole_number,
 )
-from fluid_build.copilot.llm.ollama.stream import OllamaStream
-from fluid_build.copilot.llm.streaming import JsonLines, StreamFrames, StreamReader
+from fluid_build.copilot.llm.streaming import (
+    JsonLines,
+    StreamEvent,
+    StreamFrames,
+    StreamReader,
+    TextEvent,
+    ThinkingEvent,
+    ToolCallEvent,
+    UsageEvent,
+)
 from fluid_build.copilot.messages import (
     Attachment,
     Message,
@@ -42,6 +50,63 @@ from fluid_build.copilot.messages import (
 from fluid_build.copilot.messages import tool_results as results_of
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
+
+
+class _OllamaStream(StreamReader):
+    """A reader of one streamed answer.
+
+    ``parse`` reads the assembled body, ``read_usage`` its usage, which only the last line has.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[JsonObject], LlmResponse],
+        read_usage: Callable[[JsonObject], Usage | None],
+    ) -> None:
+        self._parse, self._read_usage = parse, read_usage
+        self._body: dict[str, JsonValue] = {}
+        self._role = "assistant"
+        self._content: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[JsonValue] = []
+
+    def read(self, document: JsonObject) -> list[StreamEvent]:
+        """Return the events of the next line; calls come with the last one."""
+        self._body |= {key: value for key, value in document.items() if key != "message"}
+        message = document.get("message")
+        events = self._message_events(message) if isinstance(message, Mapping) else []
+        if document.get("done") is True and not self.is_complete:
+            self.is_complete = True
+            self.usage = self._read_usage(document)
+            events += [ToolCallEvent(call) for call in self.response().tool_calls]
+            events += [UsageEvent(self.usage)] if self.usage is not None else []
+        return events
+
+    def response(self) -> LlmResponse:
+        """Return the whole answer."""
+        message: dict[str, JsonValue] = {
+            "role": self._role,
+            "content": "".join(self._content),
+        }
+        if self._thinking:
+            message["thinking"] = "".join(self._thinking)
+        if self._calls:
+            message["tool_calls"] = self._calls
+        return self._parse({**self._body, "message": message})
+
+    def _message_events(self, message: JsonObject) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        self._role = str(message.get("role") or self._role)
+        if thinking := message.get("thinking"):
+            self._thinking.append(str(thinking))
+            events.append(ThinkingEvent(str(thinking)))
+        if content := message.get("content"):
+            self._content.append(str(content))
+            events.append(TextEvent(str(content)))
+        calls = message.get("tool_calls")
+        self._calls += calls if isinstance(calls, list) else []
+        return events
+
 
 _SMALLEST_CONTEXT = 4096
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
@@ -82,7 +147,7 @@ class OllamaProvider(LlmProvider):
 
     def stream_reader(self, prompt: LlmPrompt) -> StreamReader:
         """Return a reader for one streamed answer."""
-        return OllamaStream(lambda body: self.parse_response(body, prompt), _usage)
+        return _OllamaStream(lambda body: self.parse_response(body, prompt), _usage)
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no prompt
         """Return text, calls, thinking and usage of a chat answer."""

@@ -23,13 +23,13 @@ from fluid_build.copilot.llm.openai.api import (
     check_extra,
     data_url,
     file_name,
+    is_reasoning_model,
     read_usage,
     refuse_attachments,
     restore_answer,
     sampling_parameters,
 )
 from fluid_build.copilot.llm.openai.chat_stream import ChatStreamReader
-from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.copilot.llm.strict_schema import harden
 from fluid_build.copilot.messages import (

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from fluid_build.copilot.llm.base import LlmPrompt, LlmRequest, LlmResponse
-from fluid_build.copilot.llm.openai.api import OpenAIServer
+from fluid_build.copilot.llm.openai.api import OpenAIServer, is_reasoning_model
 from fluid_build.copilot.llm.openai.chat import OpenAIChatProvider
-from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.openai.responses import OpenAIResponsesProvider
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.json_types import JsonObject

@@ -16,17 +16,19 @@ from fluid_build.copilot.llm.openai.api import (
     check_extra,
     data_url,
     file_name,
+    has_cache_options,
+    is_reasoning_model,
+    never_reasons,
     refuse_attachments,
     restore_answer,
     sampling_parameters,
 )
-from fluid_build.copilot.llm.openai.models import (
-    has_cache_options,
-    is_reasoning_model,
-    never_reasons,
+from fluid_build.copilot.llm.openai.responses_answer import (
+    FORMAT_NAME,
+    PHASE_MARK,
+    ResponsesStreamReader,
+    read_answer,
 )
-from fluid_build.copilot.llm.openai.responses_answer import FORMAT_NAME, PHASE_MARK, read_answer
-from fluid_build.copilot.llm.openai.responses_stream import ResponsesStreamReader
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.copilot.llm.strict_schema import harden
 from fluid_build.copilot.messages import (

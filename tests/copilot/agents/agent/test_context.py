@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fluid_build.copilot.agents.agent import Agent
-from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
+from fluid_build.copilot.agents.agent.model_turns import ConversationDigest, ConversationTokens
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.context.token_budget import estimate_prompt_tokens
 from fluid_build.copilot.errors import ContextOverflowError

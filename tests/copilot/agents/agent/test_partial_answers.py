@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from fluid_build.copilot import Agent, ScriptedProvider
 from fluid_build.copilot.agents.agent import CorrectionEvent, PartialEvent, ResultEvent
-from fluid_build.copilot.agents.agent.partial_answers import PartialAnswer
+from fluid_build.copilot.agents.agent.streams import PartialAnswer
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
 from tests.copilot.agents.agent.models import MODELS
