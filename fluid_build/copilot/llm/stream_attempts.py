@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeAlias
@@ -110,7 +110,7 @@ class StreamAttempt(Attempt):
             for document in decode():
                 self._check(document)
                 self._has_documents = True
-                self._generated += _generated_texts(document)
+                _collect_generated(document, self._generated)
                 events += self._read_events(document)
                 self._has_events |= bool(events)
         except FrameError as error:
@@ -288,13 +288,14 @@ class _Reading:
         return self._chunks
 
 
-def _generated_texts(value: JsonValue) -> Iterator[str]:
+def _collect_generated(value: JsonValue, texts: list[str]) -> None:
+    """Add the texts of a document that output tokens were spent on."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+        texts.append(value)
+    elif isinstance(value, dict):
         for name, inner in value.items():
             if name not in _NOT_GENERATED:
-                yield from _generated_texts(inner)
+                _collect_generated(inner, texts)
     elif isinstance(value, list):
         for inner in value:
-            yield from _generated_texts(inner)
+            _collect_generated(inner, texts)

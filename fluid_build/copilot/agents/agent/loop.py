@@ -135,6 +135,13 @@ class RunProgress:
             self.turns + 1, self.corrections, spent, self.calls, self.agent, self.session
         )
 
+    def after_calls(self, made: int) -> RunProgress:
+        """Return the progress after the calls of a turn."""
+        calls = self.calls + made
+        return RunProgress(
+            self.turns, self.corrections, self.spending, calls, self.agent, self.session
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
@@ -237,9 +244,8 @@ class AgentLoop(CompositeAgent):
             turn = self._turn = state.response
             if turn.open_calls:
                 return evolve(state, response=None)
-            progress = RunProgress.of(state)
-            calls = progress.calls + self._made(turn)
-            progress = self._handed_over(replace(progress, calls=calls), turn)
+            progress = RunProgress.of(state).after_calls(self._made(turn))
+            progress = self._handed_over(progress, turn)
             return _with_messages(progress.note(state, response=None), guidance_after(turn))
         answer: TurnAnswer = state.response
         self._turn = CallTurn(answer.calls, ())
@@ -320,7 +326,9 @@ class AgentLoop(CompositeAgent):
         return min(len(turn.calls), self._limits.max_calls_per_turn)
 
     def _check_usage(self, progress: RunProgress) -> None:
-        self._limits.check_usage(progress.spending.usage, time.monotonic() - self._began)
+        limits = self._limits
+        if limits.max_total_tokens is not None or limits.max_seconds is not None:
+            limits.check_usage(progress.spending.usage, time.monotonic() - self._began)
 
     def _next_steps(self, state: Composite) -> list[FunctionStep]:
         if state.messages[-1].get("role") == "user":

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from fluid_build.copilot.agents.agent.events import LoopEvent
@@ -112,6 +113,9 @@ class ModelTurns:
         self._asked = prompt
         self._mode = mode
         prompt = self._prompt = in_mode(prompt, mode)
+        others = {each.name for each in fields(prompt)} - {"messages"}
+        # a quarter of the time of ``replace``, which each turn would take
+        self._prompt_of = partial(LlmPrompt, **{name: getattr(prompt, name) for name in others})
         self._hooks = hooks
         self._stage = stage
         self._agent_class = agent_class
@@ -158,7 +162,7 @@ class ModelTurns:
 
         Raises ``AnswerRefusedError`` or ``AnswerCutOffError`` for an answer that isn't whole.
         """
-        prompt = await self._hooks.prompt(replace(self._prompt, messages=messages))
+        prompt = await self._hooks.prompt(self._prompt_of(messages=messages))
         key = self._cache_key(prompt)
         cached = self._cached(key)
         if cached is not None:

@@ -158,10 +158,10 @@ class ToolRunner:
         ]
         if calls[0] in undecided:
             raise ApprovalRequiredError(undecided)
-        parallel = sum(1 for _ in itertools.takewhile(self._runs_in_parallel, ruled))
+        batch = list(itertools.takewhile(self._runs_in_parallel, ruled)) or ruled[:1]
         return [
             (call, rule if rule.verdict == "deny" else approvals.get(call.id, True))
-            for call, rule in ruled[: max(parallel, 1)]
+            for call, rule in batch
         ]
 
     def _rule(self, call: ToolCall) -> CallRule:
