@@ -10,7 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import suppress
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
@@ -38,10 +38,19 @@ def events_of(response: LlmResponse) -> list[StreamEvent]:
     return [*events, AnswerEvent(response)]
 
 
-class _EventBuffer:
+_BatchesT = TypeVar("_BatchesT")
+
+
+class _EventBuffer(Generic[_BatchesT]):
     """Events that have arrived and weren't read yet, and the usage and answer read so far."""
 
-    def __init__(self, leave: Callable[[], None], forget: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        batches: _BatchesT,
+        leave: Callable[[], None] = lambda: None,
+        forget: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._batches = batches
         self.usage: Usage | None = None
         """The tokens that the provider has reported so far."""
         self._response: LlmResponse | None = None
@@ -75,21 +84,12 @@ class _EventBuffer:
             self._leave()
 
 
-class AnswerStream(_EventBuffer):
+class AnswerStream(_EventBuffer[AsyncGenerator[list[StreamEvent], None]]):
     """A streamed answer for ``async for``, also within ``async with``.
 
     It can be read once. Leaving it early ends the answer, and what was received is paid for.
     Errors after the first event are raised to the reader, and nothing is sent again.
     """
-
-    def __init__(
-        self,
-        batches: AsyncGenerator[list[StreamEvent], None],
-        leave: Callable[[], None] = lambda: None,
-        forget: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(leave, forget)
-        self._batches = batches
 
     def __aiter__(self) -> Self:
         return self
@@ -112,17 +112,8 @@ class AnswerStream(_EventBuffer):
         await self.aclose()
 
 
-class AnswerStreamSync(_EventBuffer):
+class AnswerStreamSync(_EventBuffer[Generator[list[StreamEvent], None, None]]):
     """A streamed answer for ``for``, also within ``with``: ``AnswerStream``'s blocking twin."""
-
-    def __init__(
-        self,
-        batches: Generator[list[StreamEvent], None, None],
-        leave: Callable[[], None] = lambda: None,
-        forget: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(leave, forget)
-        self._batches = batches
 
     def __iter__(self) -> Self:
         return self

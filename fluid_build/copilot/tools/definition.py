@@ -24,11 +24,7 @@ from fluid_build.copilot.tools.argument_schemas import (
     has_open_model,
 )
 from fluid_build.copilot.tools.calls import TEXT, Arguments
-from fluid_build.copilot.tools.execution import (
-    CheckedCall,
-    compile_async_execution,
-    compile_execution,
-)
+from fluid_build.copilot.tools.execution import CheckedCall, compile_executions
 from fluid_build.copilot.tools.signatures import (
     DEPS,
     WORKSPACE_ROOT,
@@ -114,8 +110,7 @@ class Tool(ABC):
         self.requires_approval = requires_approval
         self.is_async = inspect.iscoroutinefunction(function)
         self.deps_parameter = deps_parameter
-        self.execute = compile_execution(self)
-        self.execute_async = compile_async_execution(self)
+        self.execute, self.execute_async = compile_executions(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"

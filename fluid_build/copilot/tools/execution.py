@@ -74,9 +74,12 @@ class ExecutableTool(Protocol):
         """
 
 
-def compile_execution(tool: ExecutableTool) -> Execute:
-    """Return the blocking execution of a tool; a coroutine is waited for."""
-    name, deps_parameter = tool.name[:MAX_NAME_CHARS], tool.deps_parameter
+def compile_executions(tool: ExecutableTool) -> tuple[Execute, ExecuteAsync]:
+    """Return a tool's blocking execution, and the one that doesn't block.
+
+    The first waits for a coroutine, the second calls a blocking function on a thread.
+    """
+    name, deps_parameter, is_async = tool.name[:MAX_NAME_CHARS], tool.deps_parameter, tool.is_async
     checked_call: CheckedCall | None = None
 
     def execute(arguments: Arguments, context: CallContext) -> ForgeToolResult:
@@ -94,15 +97,6 @@ def compile_execution(tool: ExecutableTool) -> Execute:
             return _succeeded(collector, execution, value)
         except BaseException as error:  # noqa: BLE001 - raised again unless it's for the model
             return _failed(collector, execution, error)
-
-    return execute
-
-
-def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
-    """Return the execution of a tool that doesn't block; a blocking tool gets a thread."""
-    name, deps_parameter = tool.name[:MAX_NAME_CHARS], tool.deps_parameter
-    checked_call: CheckedCall | None = None
-    is_async = tool.is_async
 
     async def execute_async(arguments: Arguments, context: CallContext) -> ForgeToolResult:
         nonlocal checked_call
@@ -123,7 +117,7 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
         except BaseException as error:  # noqa: BLE001 - raised again unless it's for the model
             return _failed(collector, execution, error)
 
-    return execute_async
+    return execute, execute_async
 
 
 class MissingTool:
