@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from fluid_build.copilot.agents.errors import (
     ProviderServerError,
     SchemaValidationError,
 )
-from fluid_build.copilot.cost import CostLimitExceeded, RunCostTracker, use_cost_tracker
+from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.events import Event, EventBus
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.copilot.llm.client import LlmClient
@@ -133,16 +132,6 @@ def test_a_prompt_that_does_not_fit_is_not_sent(start: Start, is_async: bool) ->
     server, run = start(context_window=2000)
     with pytest.raises(ContextOverflowError):
         run.ask(is_async, system="word " * 1000, user="word " * 1000)
-    assert server.requests == []
-
-
-@both
-def test_the_ceiling_holds_before_the_call(start: Start, is_async: bool) -> None:
-    """What could pass the run's ceiling is not sent."""
-    server, run = start(GOOD)
-    run.tracker.limit_usd = Decimal("0.000001")
-    with pytest.raises(CostLimitExceeded):
-        run.ask(is_async)
     assert server.requests == []
 
 
