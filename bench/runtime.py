@@ -1,9 +1,12 @@
 # ruff: noqa: ARG001, ARG002, ARG005, B023 - callbacks take what they are given, and run at once
 """Measures the runtime's own rows of the table in docs/benchmarks.md, all in one run.
 
-Run: ``python bench/runtime.py [row ...]``. Each row is the least, or the median, of several rounds;
-a ratio is taken within each round, and the median of the ratios counts. Exit code 1 where a goal is
-missed. The rows of context and recovery are in ``bench/runtime_context.py``.
+Run: ``python bench/runtime.py [--against DIR] [row ...]``. Each row is the least, or the median, of
+several rounds; a ratio is taken within each round, and the median of the ratios counts. Exit code 1
+where a goal is missed. ``--against`` runs the rows here and in another checkout by turns, and
+prints the median ratio of each figure to the other's, in processor time, so that a busy machine
+disturbs little (of ``importing`` and ``fan_out``, which wait for others, it says nothing). The rows
+of context and recovery are in ``bench/runtime_context.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import json
 import logging
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -64,12 +68,16 @@ class Figure:
         return f"{self.what:<70} {self.value:>10.3f} {self.unit:<4} {goal:<9} {verdict}"
 
 
+CLOCK = time.process_time if os.environ.get("BENCH_CLOCK") == "processor" else time.perf_counter
+"""Between two checkouts the processor's time counts, which other programs disturb less."""
+
+
 def seconds(work: Callable[[], object], times: int) -> float:
     """Seconds for one call of ``work``, which is called ``times`` times."""
-    started = time.perf_counter()
+    started = CLOCK()
     for _ in itertools.repeat(None, times):
         work()
-    return (time.perf_counter() - started) / times
+    return (CLOCK() - started) / times
 
 
 # A validated tool call, with events and trace
@@ -147,14 +155,14 @@ def async_tool_call() -> list[Figure]:
     async def measure() -> list[tuple[float, float]]:
         pairs = []
         for _ in range(ROUNDS):
-            started = time.perf_counter()
+            started = CLOCK()
             for _ in itertools.repeat(None, 4000):
                 await rows(QueryArgs.model_validate(QUERY))
-            bare = time.perf_counter() - started
-            started = time.perf_counter()
+            bare = CLOCK() - started
+            started = CLOCK()
             for _ in itertools.repeat(None, 4000):
                 await dispatch_forge_tool_async("async_rows", QUERY)
-            pairs.append((bare / 4000, (time.perf_counter() - started) / 4000))
+            pairs.append((bare / 4000, (CLOCK() - started) / 4000))
         return pairs
 
     forge_tool(name="async_rows", description="d", args_schema=QueryArgs)(rows)
@@ -561,6 +569,61 @@ def first_stream_event() -> list[Figure]:
     ]
 
 
+def client_calls() -> list[Figure]:
+    """Measures what the client adds to a call and to a streamed event, without a network."""
+    import httpx
+
+    from fluid_build.copilot.llm.base import LlmPrompt
+    from fluid_build.copilot.llm.client import LlmClient
+    from fluid_build.copilot.llm.providers import make_provider
+
+    events, calls, prompt = 100, 40, LlmPrompt("m", [{"role": "user", "content": "hello"}])
+    message = {"role": "assistant", "content": "hello"}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    choice = {"index": 0, "delta": {"content": "hello "}, "finish_reason": None}
+    last = {"choices": [choice | {"finish_reason": "stop"}]}
+    documents = [*[{"choices": [choice]}] * (events - 1), last]
+    frames = [b"data: %s\n\n" % json.dumps(document).encode() for document in documents]
+
+    class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
+        def __iter__(self) -> Any:
+            yield from frames
+
+        async def __aiter__(self) -> Any:
+            for frame in frames:
+                yield frame
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if json.loads(request.content).get("stream"):
+            return httpx.Response(200, stream=Pieces())
+        return httpx.Response(200, json=whole)
+
+    transport = httpx.MockTransport(answer)
+    options = {"transport": transport, "async_transport": transport}
+    client = LlmClient(make_provider("vllm", "http://localhost/v1"), **options)
+
+    async def call() -> None:
+        for _ in range(calls):
+            await client.complete(prompt)
+
+    async def read() -> None:
+        for _ in range(calls):
+            async with client.stream(prompt) as stream:
+                async for _event in stream:
+                    pass
+
+    works: list[tuple[str, Callable[[], object], int, int]] = [
+        ("call through the client", lambda: asyncio.run(call()), 1, calls),
+        ("  the blocking twin", lambda: client.complete_sync(prompt), calls, 1),
+        ("streamed event through the client", lambda: asyncio.run(read()), 1, calls * events),
+        ("  the blocking twin", lambda: list(client.stream_sync(prompt)), 4, events),
+    ]
+    return [
+        Figure(what, min(seconds(work, times) for _ in range(ROUNDS)) / parts * 1e6, None, "us")
+        for what, work, times, parts in works
+    ]
+
+
 ROWS: dict[str, Callable[[], list[Figure]]] = {
     "tool_call": tool_call,
     "async_tool_call": async_tool_call,
@@ -573,6 +636,7 @@ ROWS: dict[str, Callable[[], list[Figure]]] = {
     "memory": memory,
     "importing": importing,
     "first_stream_event": first_stream_event,
+    "client_calls": client_calls,
 }
 
 
@@ -580,7 +644,28 @@ def _median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
+def _measured_in(checkout: Path, row: str) -> list[tuple[str, float]]:
+    command = [sys.executable, __file__, row]
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "BENCH_CLOCK": "processor"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = re.findall(r"^(.+?) +(-?\d+\.\d{3}) ", done.stdout, re.MULTILINE)
+    return [(what, float(value)) for what, value in found]
+
+
+def compare(other: Path, names: Sequence[str]) -> int:
+    """Prints each figure here over that in another checkout: the median of the rounds' ratios."""
+    here = Path(__file__).parent.parent
+    for name in names or ROWS:
+        rounds = [(_measured_in(here, name), _measured_in(other, name)) for _ in range(5)]
+        for place, (what, _) in enumerate(rounds[0][0]):
+            ratio = _median([ours[place][1] / theirs[place][1] for ours, theirs in rounds])
+            print(f"{what:<70} {ratio:>10.3f} x", flush=True)
+    return 0
+
+
 def main(names: Sequence[str]) -> int:
+    if names[:1] == ["--against"]:
+        return compare(Path(names[1]).resolve(), names[2:])
     logging.disable(logging.CRITICAL)
     missed = False
     for name in names or ROWS:
