@@ -8,6 +8,9 @@ with lookups, masters, headers and their lines, associative tables and logs, of 
 empty in part, one an area has orphans, one leads back to its own table, others to the area before.
 Some dates and numbers are kept as text.
 
+``--narrow`` makes up to 10,000 tables of eight columns each instead: base tables, and those that
+describe one of them, each with a key, a reference within its area and one to another.
+
 ``OUT/data/*.parquet`` and ``OUT/truth.json`` are laid out as one database of the corpus, so that
 ``bench/accuracy.py --corpus`` reads the folder above ``OUT``; with ``--duckdb`` it writes
 ``OUT/synthetic.duckdb`` instead.
@@ -34,8 +37,12 @@ LOOKUPS = ("status", "type", "category", "priority", "channel", "region")
 MASTERS = ("partner", "site", "item", "contact", "asset", "contract", "employee", "account")
 HEADERS = ("order", "invoice", "shipment", "request")
 ASSOCIATIONS = (("partner", "site"), ("contact", "account"))
+KINDS = ("", "note", "version", "address", "price", "role", "target", "event", "document", "score")
+NARROW_NOUNS = (*LOOKUPS, *MASTERS, *HEADERS, "batch", "lot", "route", "zone", "team", "shift", "plan")
 AREA_TABLES = len(LOOKUPS) + len(MASTERS) + 2 * len(HEADERS) + len(ASSOCIATIONS) + 1
 MOST_TABLES = AREA_TABLES * len(AREAS)
+NARROW_AREA_TABLES = len(NARROW_NOUNS) * len(KINDS)
+MOST_NARROW_TABLES = NARROW_AREA_TABLES * len(AREAS)
 _PRIME = 1_000_003
 _ORPHANS = 3
 
@@ -70,9 +77,67 @@ def tables(count: int) -> list[MadeTable]:
     return made[:count]
 
 
-def write_duckdb(path: Path, count: int) -> list[MadeTable]:
+def narrow_tables(count: int) -> list[MadeTable]:
+    """``count`` tables of eight columns; ValueError beyond MOST_NARROW_TABLES.
+
+    An area has as many tables in a schema of 1,000 as in one of 10,000, so a table's surroundings
+    are alike.
+    """
+    if not 0 < count <= MOST_NARROW_TABLES:
+        raise ValueError(f"{count} tables can't be made; 1 to {MOST_NARROW_TABLES} can.")
+    return [_narrow_table(place, count) for place in range(count)]
+
+
+def _narrow_table(place: int, count: int) -> MadeTable:
+    name, rows = _narrow_name(place), _narrow_rows(place)
+    # A base table leads to the base table before, what describes it leads to it.
+    above = place - place % len(KINDS) if place % len(KINDS) else max(0, place - len(KINDS))
+    other = (place * 7 + 30) % count
+    references = [
+        (f"{_narrow_name(at)}_id", at, f"{_narrow_first(at)} + (i * 13 + {place}) % {_narrow_rows(at)}")
+        for at in dict.fromkeys((above, other))
+        if at != place
+    ]
+    columns = (
+        (f"{name}_id", f"CAST({_narrow_first(place)} + i AS INTEGER)"),
+        *((column, f"CAST({value} AS INTEGER)") for column, _, value in references),
+        ("title", f"'{name} ' || i * i % 997"),
+        ("status_word", "['new', 'open', 'done'][i % 3 + 1]"),
+        ("amount", f"CAST((i * 7919 + {place}) % 90000 / 100.0 AS DECIMAL(12, 2))"),
+        ("changed_on", f"DATE '2020-01-01' + CAST((i * 31 + {place}) % 900 AS INTEGER)"),
+        ("is_active", "i % 5 > 0"),
+        ("remark", "'a few words on row ' || i"),
+    )
+    return MadeTable(
+        name,
+        rows,
+        columns[:8],
+        (f"{name}_id",),
+        tuple(
+            Reference((column,), _narrow_name(at), (f"{_narrow_name(at)}_id",))
+            for column, at, _ in references
+        ),
+    )
+
+
+def _narrow_name(place: int) -> str:
+    area, within = divmod(place, NARROW_AREA_TABLES)
+    noun, kind = divmod(within, len(KINDS))
+    return "_".join(filter(None, (AREAS[area], NARROW_NOUNS[noun], KINDS[kind])))
+
+
+def _narrow_rows(place: int) -> int:
+    return 20 + place * 37 % 61
+
+
+def _narrow_first(place: int) -> int:
+    """The first number of a table's key: every third table counts from one of its own."""
+    return place * 100 + 1 if place % 3 == 0 else 1
+
+
+def write_duckdb(path: Path, count: int, *, narrow: bool = False) -> list[MadeTable]:
     """Make the tables in a new DuckDB file."""
-    made = tables(count)
+    made = narrow_tables(count) if narrow else tables(count)
     with duckdb.connect(str(path)) as connection:
         for table in made:
             connection.execute(f"CREATE TABLE {quote(table.name)} AS {_rows(table)}")
@@ -357,10 +422,12 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--tables", type=int, default=500)
     parser.add_argument("--duckdb", action="store_true", help="one DuckDB file, no Parquet")
+    parser.add_argument("--narrow", action="store_true", help="tables of eight columns")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.duckdb:
-        made = write_duckdb(options.out / "synthetic.duckdb", options.tables)
+        path = options.out / "synthetic.duckdb"
+        made = write_duckdb(path, options.tables, narrow=options.narrow)
     else:
         made = write_parquet(options.out, options.tables)
     references = sum(len(table.references) for table in made)

@@ -1,10 +1,12 @@
-"""The search for columns that may refer to a composite key misses no similar name."""
+"""What is compared by name is found by indexes and shapes, which miss no similar name."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
-from fluid_build.profiling.measure.schema import MeasuredTable, build_tables
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, build_tables
+from fluid_build.profiling.names.key_names import reference_score
+from fluid_build.profiling.names.name_shapes import NameShapes, could_mean, key_shape
 from fluid_build.profiling.references.column_matches import KeyColumnSearch, match_score
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources.base import Column, Table
@@ -15,7 +17,7 @@ from tests.profiling.spelling import STYLES, respelled
 WORDS = (
     "order orders line lines item customer cust client staff employee person people by author id"
     " no code key date number type name product prod sales ord ol status address ship to department"
-    " dept currency unit"
+    " dept currency unit member membership s custaddr"
 ).split()
 NAME = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 GLUE = st.sampled_from(["_", ""])
@@ -56,6 +58,32 @@ def check(tables: list[MeasuredTable]) -> None:
             and (score := match_score(column.parsed_name, key_column, WEIGHTS))
             >= WEIGHTS.key_column_least
         }
+        namesakes = search.namesakes([key_column])
+        assert [column.table.index for (column,) in namesakes] == sorted(
+            index for index, options in search.matches(key_column).items() if options[0][0] == 1
+        )
+    check_shapes(columns)
+
+
+def check_shapes(columns: list[MeasuredColumn]) -> None:
+    """Assert that shapes rule out no pair whose names score."""
+    keys = [(key, key_shape(key.parsed_name, key.table.parsed_name)) for key in columns]
+    shapes = NameShapes(shape for _, shape in keys)
+    for child in columns:
+        name = shapes.of(child.parsed_name)
+        missed = [
+            f"{child} {key}"
+            for key, shape in keys
+            if not could_mean(name, shape)
+            and reference_score(
+                child.parsed_name,
+                key.parsed_name,
+                key.table.parsed_name,
+                key.own_key_score,
+                WEIGHTS,
+            )
+        ]
+        assert not missed
 
 
 @given(SCHEMA, GLUE)

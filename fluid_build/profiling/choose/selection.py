@@ -5,7 +5,7 @@ keys to refer to.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -126,13 +126,14 @@ def _choose_keys(
     """
     repeats = KeyRepeats(cache, tables, selected.references, weights)
     referred = Counter((r.parent.table.index, r.parent.name) for r in selected.references)
+    referring = _referring_columns(selected)
     changed = False
     for table in tables:
         if table.stats.table.primary_key and table.primary_key:
             continue
-        referring = _referring_columns(selected, table)
         by_column = {column.name: referred[table.index, column.name] for column in table.columns}
-        choice = _choose_key(table, referring, by_column, repeats, weights.primary_key)
+        own = referring[table.index]
+        choice = _choose_key(table, own, by_column, repeats, weights.primary_key)
         if choice is None or choice.columns == table.primary_key:
             continue
         changed = changed or 1 in {len(choice.columns), len(table.primary_key)}
@@ -195,13 +196,14 @@ def _prefer_referring_keys(selected: SelectedKeys) -> None:
     A return refers to the line of a sale with the very columns that identify the return. Declared
     keys, keys of one column and keys with a column of their own stay.
     """
+    referring = _referring_columns(selected)
     for composite in selected.composites:
         table = composite.child[0].table
         columns = sorted(composite.child, key=lambda column: column.position)
         key = tuple(column.name for column in columns)
         if len(table.primary_key) < 2 or table.stats.table.primary_key:
             continue
-        if not set(table.primary_key) <= _referring_columns(selected, table):
+        if not set(table.primary_key) <= referring[table.index]:
             continue
         if key != table.primary_key and key in table.candidates.keys:
             score = selected.primary[table.index].score
@@ -210,5 +212,9 @@ def _prefer_referring_keys(selected: SelectedKeys) -> None:
             _set_primary_key(selected, table, KeyChoice(key, score, reason))
 
 
-def _referring_columns(selected: SelectedKeys, table: MeasuredTable) -> set[str]:
-    return {r.child.name for r in selected.references if r.child.table is table}
+def _referring_columns(selected: SelectedKeys) -> dict[int, set[str]]:
+    """Return the columns of each table that refer to others, by the table's index."""
+    referring: dict[int, set[str]] = defaultdict(set)
+    for reference in selected.references:
+        referring[reference.child.table.index].add(reference.child.name)
+    return referring

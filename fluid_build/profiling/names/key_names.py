@@ -163,7 +163,7 @@ def _table_name_score(
     if parent.module and best < weights.other_module and phrase[-1][0] == entity[-1][0]:
         best = max(best, weights.other_module * _similarity_in_module(child, parent, weights))
     if best < weights.stem:
-        best = max(best, weights.stem * _shares_stem(phrase, entity))
+        best = max(best, weights.stem * shares_stem(phrase, entity))
         best = max(best, weights.inside * _similarity_inside(phrase, entity))
         if child.has_key_word and phrase == (parent.squashed[:1],):
             best = max(best, weights.initial)
@@ -314,7 +314,7 @@ def extends_name(child: ParsedTableName, parent: ParsedTableName) -> bool:
     return child.entity[:size] == parent.entity
 
 
-def _shares_stem(phrase: Words, entity: Words) -> float:
+def shares_stem(phrase: Words, entity: Words) -> float:
     """Return 1 if the first word has the stem of the entity: ``membership`` and ``member``."""
     if not entity:
         return 0.0

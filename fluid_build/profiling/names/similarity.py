@@ -105,14 +105,14 @@ def phrase_similarity(left: Words, right: Words) -> float:
             score = min(score, word_similarity(left_word, right_word))
         if score:
             return score
-    if len(left) == 1 and _abbreviates_phrase(left[0], right):
+    if len(left) == 1 and abbreviates_phrase(left[0], right):
         return _PHRASE_ABBREVIATED
-    if len(right) == 1 and _abbreviates_phrase(right[0], left):
+    if len(right) == 1 and abbreviates_phrase(right[0], left):
         return _PHRASE_ABBREVIATED
     return 0.0
 
 
-def _abbreviates_phrase(short: str, phrase: Words) -> bool:
+def abbreviates_phrase(short: str, phrase: Words) -> bool:
     """Return whether a word is glued from beginnings of all words of the phrase, in order."""
     if len(phrase) < 2 or len(short) < 2 or phrase[0].startswith(short):
         return False
@@ -136,7 +136,7 @@ def ending_similarity(phrase: Words, tail: Words) -> float:
         similarity = phrase_similarity(phrase[-len(tail) :], tail)
         if similarity:
             return similarity
-    if len(phrase) > 1 and len(tail) > 1 and _abbreviates_phrase(phrase[-1], tail):
+    if len(phrase) > 1 and len(tail) > 1 and abbreviates_phrase(phrase[-1], tail):
         return _PHRASE_ABBREVIATED
     return _GLUED if _is_glued_to("".join(phrase), "".join(tail)) else 0.0
 

@@ -23,6 +23,7 @@ from fluid_build.profiling.names.key_names import (
     reference_score,
     score_between,
 )
+from fluid_build.profiling.names.name_shapes import NameShapes, could_mean, key_shape
 from fluid_build.profiling.names.parsing import ParsedColumnName
 from fluid_build.profiling.names.similarity import synonyms
 from fluid_build.profiling.references.features import reference_features
@@ -66,6 +67,11 @@ class ParentSearch:
         self.prober = prober
         self.weights = weights
         self.names = _NameIndex(parents)
+        self.key_shapes = {
+            id(parent): key_shape(parent.parsed_name, parent.table.parsed_name)
+            for parent in parents
+        }
+        self.name_shapes = NameShapes(self.key_shapes.values())
         self.of_table = group_by_table(parents)
         self.near_home = {
             table: own if len(own) <= _MOST_OWN else [key for key in own if key.is_primary_key]
@@ -141,6 +147,7 @@ class ParentSearch:
     def _named_by(self, name: ParsedColumnName) -> list[tuple[MeasuredColumn, float]]:
         """Return the keys that a name may point at, computed once for all columns of that name."""
         if id(name) not in self._by_name:
+            shape = self.name_shapes.of(name)
             scored = (
                 (
                     parent,
@@ -153,6 +160,7 @@ class ParentSearch:
                     ),
                 )
                 for parent in self.names.near(name)
+                if could_mean(shape, self.key_shapes[id(parent)])
             )
             self._by_name[id(name)] = [
                 (parent, score)

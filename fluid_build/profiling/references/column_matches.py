@@ -1,11 +1,15 @@
 """Which columns may refer to a column of a composite key: by names and by what they refer to."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from heapq import merge
+from itertools import groupby
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.names.key_names import meant_words, reference_score
+from fluid_build.profiling.names.name_shapes import KeyShape, NameShapes, could_mean, key_shape
 from fluid_build.profiling.names.parsing import ParsedColumnName
 from fluid_build.profiling.names.similarity import ending_similarity, synonyms
 from fluid_build.profiling.names.words import Words, is_numbered
@@ -56,7 +60,8 @@ class KeyColumnSearch:
     In a schema with many composite keys, comparing each key column with every column would take
     longer than everything else. ``_index_marks`` and ``_search_marks`` follow the rules of
     ``match_score`` and of what it calls: names that reach ``key_column_least`` share a mark.
-    ``targets`` are the columns that single columns refer to, by the referring column's id.
+    ``targets`` are the columns that single columns refer to, by the referring column's id, and
+    ``tables`` are in the order of their index.
     """
 
     def __init__(
@@ -70,10 +75,11 @@ class KeyColumnSearch:
         self.by_name: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
         self.by_mark: dict[Hashable, list[ParsedColumnName]] = defaultdict(list)
         self.by_target: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
-        for table in tables:
-            for column in table.columns:
-                if column.key_kind and column.stats.present:
-                    self._add(column)
+        self.by_whole_name: dict[Hashable, dict[int, MeasuredColumn]] = defaultdict(dict)
+        self.columns = [column for table in tables for column in table.columns]
+        for column in self.columns:
+            if column.key_kind and column.stats.present:
+                self._add(column)
 
     def _add(self, column: MeasuredColumn) -> None:
         kind = column.key_kind
@@ -84,6 +90,26 @@ class KeyColumnSearch:
             for mark in set(_index_marks(column.parsed_name)):
                 self.by_mark[kind, mark].append(column.parsed_name)
         namesakes.append(column)
+        for name in _whole_names(column):
+            self.by_whole_name[kind, name].setdefault(column.table.index, column)
+
+    def namesakes(self, key: Sequence[MeasuredColumn]) -> Iterator[tuple[MeasuredColumn, ...]]:
+        """Yield the columns of other tables that have the very names of a key's, by their table.
+
+        These are the matches of score 1. Thousands of tables may have a column of one name, and who
+        asks wants a few of them.
+        """
+        groups = [
+            [self.by_whole_name.get((column.key_kind, n), {}) for n in _searched_names(column)]
+            for column in key
+        ]
+        fewest = min(groups, key=lambda found: sum(map(len, found)))
+        for index, _ in groupby(merge(*fewest)):
+            if index == key[0].table.index:
+                continue
+            named = [[found[index] for found in group if index in found] for group in groups]
+            if all(named):
+                yield tuple(min(columns, key=_position) for columns in named)
 
     def matches(self, key_column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
         """Return the columns that may refer to a key column, best first, by their table's index.
@@ -121,15 +147,55 @@ class KeyColumnSearch:
             return
         marks = set(_search_marks(key_column))
         near = {id(name): name for mark in marks for name in self.by_mark.get((kind, mark), ())}
+        shape = key_shape(key_column.parsed_name, key_column.table.parsed_name)
         for name in near.values():
+            if not self._could_match(name, key_column.parsed_name, shape):
+                continue
             score = match_score(name, key_column, self.weights)
             if score >= self.weights.key_column_least:
                 yield from ((column, score) for column in self.by_name[kind, id(name)])
 
 
+    def _could_match(self, name: ParsedColumnName, key: ParsedColumnName, shape: KeyShape) -> bool:
+        """Return whether ``match_score`` may be above 0; False is certain."""
+        return (
+            could_mean(self.name_shapes.of(name), shape)
+            or name.bare_squashed.endswith((key.bare_squashed, key.squashed))
+            or name.squashed.startswith(key.squashed)
+        )
+
+    @cached_property
+    def name_shapes(self) -> NameShapes:
+        """The shapes of names, where every column may be part of a key."""
+        return NameShapes(
+            key_shape(column.parsed_name, column.table.parsed_name) for column in self.columns
+        )
+
+
 def _are_namesakes(column: MeasuredColumn, key_column: MeasuredColumn) -> bool:
     """Return whether two names without words are equal; that both are column 3 means nothing."""
     return column.name == key_column.name and not is_numbered(column.name)
+
+
+def _whole_names(column: MeasuredColumn) -> set[tuple[str, str]]:
+    """Return what a column is called as a whole, with and without its table's prefix."""
+    name = column.parsed_name
+    if not name.full:
+        return set() if is_numbered(column.name) else {("wordless", column.name)}
+    return {("name", name.squashed), ("name", name.bare_squashed), ("bare", name.bare_squashed)}
+
+
+def _searched_names(key_column: MeasuredColumn) -> list[tuple[str, str]]:
+    """Return the whole names under which namesakes of a key column are (see ``match_score``)."""
+    name = key_column.parsed_name
+    if not name.full:
+        return [("wordless", key_column.name)]
+    is_generic = terms("key_word").issuperset(name.bare)
+    return [("name", name.squashed), *([] if is_generic else [("bare", name.bare_squashed)])]
+
+
+def _position(column: MeasuredColumn) -> int:
+    return column.position
 
 
 def _index_marks(name: ParsedColumnName) -> Iterator[Hashable]:

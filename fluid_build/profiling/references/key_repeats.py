@@ -1,7 +1,7 @@
 """How many other tables repeat a key of several columns: those that refer to it do."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -75,25 +75,24 @@ class KeyRepeats:
 
     def count(self, key: Sequence[MeasuredColumn]) -> int:
         """Return how many other tables have columns of these names with the key's values."""
-        holding = (c for c in self._namesakes(key)[:_MOST_MEASURED] if self._holds(c, key))
+        holding = (child for child in self._with_same_names(key) if self._holds(child, key))
         return len(list(islice(holding, _MOST_REPEATS)))
 
     def tables(self, key: Sequence[MeasuredColumn]) -> list[int]:
         """Return the indices of the other tables that repeat a key."""
-        children = self._namesakes(key)[:_MOST_MEASURED]
+        children = self._with_same_names(key)
         return [child[0].table.index for child in children if self._holds(child, key)]
 
     def are_wider(
         self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn], fewest: int
     ) -> bool:
         """Return whether most of the tables that repeat a key repeat the wider one."""
-        least = _LEAST_WIDER_SCORE
-        namesakes = self._namesakes(key, least)[:_MOST_COMPARED]
+        namesakes = self._with_similar_names(key)[:_MOST_COMPARED]
         narrow = [child for child in namesakes if self._holds(child, key)]
         repeating = {child[0].table.index for child in narrow}
         wide = [
             child
-            for child in self._namesakes(wider, least)
+            for child in self._with_similar_names(wider)
             if child[0].table.index in repeating and self._holds(child, wider)
         ]
         return len(wide) >= fewest and len(wide) > len(narrow) / 2
@@ -104,15 +103,21 @@ class KeyRepeats:
         others = (group for group in groups if group[0].table is not key[0].table)
         return [group for group in islice(others, _MOST_COMPARED) if self._holds(group, key)]
 
-    def _namesakes(
-        self, key: Sequence[MeasuredColumn], least: float = 1.0
+    def _with_same_names(
+        self, key: Sequence[MeasuredColumn]
+    ) -> Iterator[tuple[MeasuredColumn, ...]]:
+        """Return the first columns of other tables that have the names of a key's."""
+        return islice(self.search.namesakes(key), _MOST_MEASURED)
+
+    def _with_similar_names(
+        self, key: Sequence[MeasuredColumn]
     ) -> list[tuple[MeasuredColumn, ...]]:
-        """Return the columns of other tables that have the names of a key's, or similar ones."""
+        """Return the columns of other tables that have names like those of a key's."""
         matches = [self.matches(column) for column in key]
         return [
             tuple(by_table[index][0][1] for by_table in matches)
             for index in sorted(set.intersection(*map(set, matches)))
-            if all(by_table[index][0][0] >= least for by_table in matches)
+            if all(by_table[index][0][0] >= _LEAST_WIDER_SCORE for by_table in matches)
         ]
 
     def matches(self, column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
