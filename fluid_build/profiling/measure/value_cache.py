@@ -1,11 +1,11 @@
 """A cache of column values: a few thousand compare faster as Python sets than in a query."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 import duckdb
 
@@ -53,8 +53,12 @@ def _can_be_read(connection: duckdb.DuckDBPyConnection, columns: Sequence[Measur
     return True
 
 
-_MOST_CELLS = 2_000_000
-"""How many values are kept at once: 100 to 200 MB of Python objects."""
+_T = TypeVar("_T")
+_SHARE_OF_MEMORY = 1 / 6
+"""What values may take of the memory that the source's engine may use."""
+_CELL_BYTES = 100
+"""What a value takes as a Python object, with its place in a tuple or a dictionary."""
+_BYTES_OF_UNIT = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _MOST_DISTINCT = 32_768
 """Up to so many distinct values, counting a column of a large table and comparing it in Python
 beats one join for each of the columns that may refer to it."""
@@ -83,34 +87,53 @@ class ValueCounts:
         return sorted(cast("Iterable[int]", firsts))
 
 
-@dataclass(slots=True)
-class _CacheEntry:
-    """Columns by their positions, row by row, and the counts made from them."""
+class _Recent(Generic[_T]):
+    """What was used most recently, up to a number of cells; the last one always stays."""
 
-    columns: dict[int, tuple[object, ...]]
-    counts: dict[tuple[int, ...], ValueCounts] = field(default_factory=dict)
-    cells: int = 0
+    def __init__(self, most_cells: int) -> None:
+        self._most_cells = most_cells
+        self._cells = 0
+        self._kept: OrderedDict[tuple[int, ...], tuple[_T, int]] = OrderedDict()
+
+    def get(self, key: tuple[int, ...]) -> _T | None:
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+    def keep(self, key: tuple[int, ...], value: _T, cells: int) -> _T:
+        self._kept[key] = value, cells
+        self._cells += cells
+        while self._cells > self._most_cells and len(self._kept) > 1:
+            self._cells -= self._kept.popitem(last=False)[1][1]
+        return value
+
+    def forget(self, table: int) -> None:
+        for key in [key for key in self._kept if key[0] == table]:
+            self._cells -= self._kept.pop(key)[1]
 
 
 class ValueCache:
     """Values of small tables and of columns with few distinct ones, read once.
 
-    A small table is read whole. Of a larger one, DuckDB counts the values of a single column. The
-    least recently used entries go first. ``keys`` are those of tables that were read in part.
+    A small table is read whole. Of a larger one, DuckDB counts the values of a single column. Rows
+    and counted values have half of the room each, so that the keys to which column after column is
+    compared stay, though the rows that they were counted from had to go. ``keys`` are those of
+    tables that were read in part. ``most_cells`` is a share of the engine's memory if it's None.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        most_cells: int = _MOST_CELLS,
+        most_cells: int | None = None,
         *,
         keys: KeysAtServer | None = None,
     ) -> None:
         self.connection = connection
         self.keys = keys
-        self._most_cells = most_cells
-        self._cells = 0
-        self._entries: OrderedDict[tuple[int, ...], _CacheEntry] = OrderedDict()
+        half = (_affordable_cells(connection) if most_cells is None else most_cells) // 2
+        self._rows: _Recent[dict[int, tuple[object, ...]]] = _Recent(half)
+        self._counts: _Recent[ValueCounts] = _Recent(half)
 
     def can_hold(self, columns: Sequence[MeasuredColumn]) -> bool:
         """Return whether the values of columns of one table are few enough, and exact in Python."""
@@ -123,40 +146,37 @@ class ValueCache:
         """Return the values of columns that can be held, over the rows without a null in them."""
         table = columns[0].table
         positions = tuple(column.position for column in columns)
-        if not table.stats.is_complete:
-            key = (table.index, *positions)
-            return self._entry(key, lambda: self._count_values(columns[0])).counts[positions]
-        entry = self._entry((table.index,), lambda: self._read_table(table))
-        if positions not in entry.counts:
-            entry.counts[positions] = _count_rows([entry.columns[place] for place in positions])
-        return entry.counts[positions]
+        key = (table.index, *positions)
+        known = self._counts.get(key)
+        if known is not None:
+            return known
+        if table.stats.is_complete:
+            rows = self._rows_of(table)
+            counts = _count_rows([rows[position] for position in positions])
+        else:
+            counts = self._count_values(columns[0])
+        return self._counts.keep(key, counts, len(counts.counts) * len(columns))
 
     def forget(self, table: MeasuredTable) -> None:
         """Drop the values of a table that has a column to be compared in another form now."""
-        for key in [key for key in self._entries if key[0] == table.index]:
-            self._cells -= self._entries.pop(key).cells
+        self._rows.forget(table.index)
+        self._counts.forget(table.index)
 
-    def _entry(self, key: tuple[int, ...], read: Callable[[], _CacheEntry]) -> _CacheEntry:
-        if key not in self._entries:
-            entry = self._entries[key] = read()
-            self._cells += entry.cells
-            while self._cells > self._most_cells and len(self._entries) > 1:
-                self._cells -= self._entries.popitem(last=False)[1].cells
-        self._entries.move_to_end(key)
-        return self._entries[key]
-
-    def _read_table(self, table: MeasuredTable) -> _CacheEntry:
+    def _rows_of(self, table: MeasuredTable) -> dict[int, tuple[object, ...]]:
+        """Return the values of a table's columns by their positions, row by row."""
+        known = self._rows.get((table.index,))
+        if known is not None:
+            return known
         readable = [column for column in table.columns if _is_exact(column)]
         selected = ", ".join(map(_python_value, readable))
         with reading(self.connection, readable):
             rows = self.connection.execute(f"SELECT {selected} FROM {table.relation}").fetchall()
         values = list(zip(*rows, strict=True)) or [()] * len(readable)
         positions = (column.position for column in readable)
-        return _CacheEntry(
-            dict(zip(positions, values, strict=True)), cells=len(rows) * len(readable)
-        )
+        by_position = dict(zip(positions, values, strict=True))
+        return self._rows.keep((table.index,), by_position, len(rows) * len(readable))
 
-    def _count_values(self, column: MeasuredColumn) -> _CacheEntry:
+    def _count_values(self, column: MeasuredColumn) -> ValueCounts:
         value = f"{_python_value(column)} AS value"
         present = f"FROM {column.table.relation} WHERE {column.sql} IS NOT NULL"
         is_unique = column.stats.is_unique and column.is_plain
@@ -164,8 +184,14 @@ class ValueCache:
         grouping = "" if is_unique else "GROUP BY ALL"
         with reading(self.connection, [column]):
             rows = self.connection.execute(f"SELECT {counted} {present} {grouping}").fetchall()
-        counts: Mapping[object, int] = {key: 1 for (key,) in rows} if is_unique else dict(rows)
-        return _CacheEntry({}, {(column.position,): ValueCounts(counts)}, cells=len(counts))
+        return ValueCounts({key: 1 for (key,) in rows} if is_unique else dict(rows))
+
+
+def _affordable_cells(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many values fit into their share of the engine's memory, such as 2.5 GiB."""
+    row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
+    size, unit = str(row[0] if row else "").split()
+    return int(float(size) * _BYTES_OF_UNIT[unit] * _SHARE_OF_MEMORY / _CELL_BYTES)
 
 
 def _count_rows(columns: Sequence[tuple[object, ...]]) -> ValueCounts:
