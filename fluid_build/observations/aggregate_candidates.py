@@ -6,9 +6,11 @@ are compared here, so that few pairs of tables are left to be summed.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Container, Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from math import isnan
 from typing import Literal
 
@@ -103,6 +105,44 @@ def reaches(
         if _is_followed(profile, reference, tables):
             hops.setdefault(reference.from_table, []).append(_hop(reference))
     return {name: _reach(name, tables, hops) for name in tables}
+
+
+class DetailIndex:
+    """Tables by what a table of totals must find in its details, whatever it computes.
+
+    A column that refers to something is grouped by what refers to the same, and a text is among the
+    texts of a column with its name or its figures.
+    """
+
+    def __init__(self, reached: Mapping[str, Reach]) -> None:
+        self._having: dict[Hashable, set[str]] = defaultdict(set)
+        for name, reach in reached.items():
+            for target in reach.targets.values():
+                self._having["target", target].add(name)
+            for word in reach.by_name:
+                self._having["name", word].add(name)
+            for column in reach.table.columns:
+                self._having["figures", _figures(column)].add(name)
+
+    def details(self, coarse: Reach) -> Container[str]:
+        """Return the tables that a table may sum up by its references and texts."""
+        needed: list[tuple[set[str], set[str]]] = []
+        for column in coarse.table.columns:
+            target = coarse.targets.get(column.name)
+            if target is not None:
+                needed.append((self._having.get(("target", target), set()), set()))
+            elif not is_number(column) and not is_dated(column):
+                word, figures = _last_word(column.name), _figures(column)
+                named = self._having.get(("name", word), set())
+                needed.append((named, self._having.get(("figures", figures), set())))
+        if not needed:
+            return set().union(*self._having.values())
+        fewest = min(needed, key=lambda found: len(found[0]) + len(found[1]))
+        return {
+            name
+            for name in chain(*fewest)
+            if all(name in named or name in equal for named, equal in needed)
+        }
 
 
 def parts(coarse: Reach, detail: Reach) -> list[Reach]:
@@ -276,8 +316,12 @@ def _lies_within(column: ColumnProfile, profiled: ColumnProfile) -> bool:
 
 
 def _has_equal_figures(column: ColumnProfile, profiled: ColumnProfile) -> bool:
-    figures, of_detail = ((c.distinct, c.min, c.max, bool(c.nulls)) for c in (column, profiled))
-    return column.distinct >= _FEWEST_VALUES and column.min is not None and figures == of_detail
+    is_telling = column.distinct >= _FEWEST_VALUES and column.min is not None
+    return is_telling and _figures(column) == _figures(profiled)
+
+
+def _figures(column: ColumnProfile) -> Hashable:
+    return column.distinct, column.min, column.max, bool(column.nulls)
 
 
 def _date_parts(column: ColumnProfile, detail: Reach) -> Iterator[DetailColumn]:

@@ -18,6 +18,7 @@ from fluid_build.observations.aggregate_candidates import (
     AggregateColumn,
     DatePart,
     DetailColumn,
+    DetailIndex,
     Hop,
     Part,
     Reach,
@@ -157,17 +158,22 @@ def aggregates(
     totals: set[str] = set()
     turns = iter(range(_MOST_COMPARISONS))
     reached = reaches(profile, plain, totals)
+    index = DetailIndex(reached)
     # The coarsest first, since no column is looked up in totals.
     for name in reversed(by_rows):
         if name in referred or not _may_be_totals(reached[name]):
             continue
+        possible = index.details(reached[name])
         for detail in by_rows:
-            if detail in totals or not _may_detail(reached[detail], reached[name]):
+            if detail not in possible or detail in totals:
+                continue
+            if not _may_detail(reached[detail], reached[name]):
                 continue
             observed = _observed(connection, plain, reached[name], reached[detail], turns)
             if observed is not None:
                 totals.add(name)
                 reached = reaches(profile, plain, totals)
+                index = DetailIndex(reached)
                 yield observed
                 break
 
