@@ -38,7 +38,18 @@ MASTERS = ("partner", "site", "item", "contact", "asset", "contract", "employee"
 HEADERS = ("order", "invoice", "shipment", "request")
 ASSOCIATIONS = (("partner", "site"), ("contact", "account"))
 KINDS = ("", "note", "version", "address", "price", "role", "target", "event", "document", "score")
-NARROW_NOUNS = (*LOOKUPS, *MASTERS, *HEADERS, "batch", "lot", "route", "zone", "team", "shift", "plan")
+NARROW_NOUNS = (
+    *LOOKUPS,
+    *MASTERS,
+    *HEADERS,
+    "batch",
+    "lot",
+    "route",
+    "zone",
+    "team",
+    "shift",
+    "plan",
+)
 AREA_TABLES = len(LOOKUPS) + len(MASTERS) + 2 * len(HEADERS) + len(ASSOCIATIONS) + 1
 MOST_TABLES = AREA_TABLES * len(AREAS)
 NARROW_AREA_TABLES = len(NARROW_NOUNS) * len(KINDS)
@@ -94,7 +105,11 @@ def _narrow_table(place: int, count: int) -> MadeTable:
     above = place - place % len(KINDS) if place % len(KINDS) else max(0, place - len(KINDS))
     other = (place * 7 + 30) % count
     references = [
-        (f"{_narrow_name(at)}_id", at, f"{_narrow_first(at)} + (i * 13 + {place}) % {_narrow_rows(at)}")
+        (
+            f"{_narrow_name(at)}_id",
+            at,
+            f"{_narrow_first(at)} + (i * 13 + {place}) % {_narrow_rows(at)}",
+        )
         for at in dict.fromkeys((above, other))
         if at != place
     ]

@@ -159,9 +159,8 @@ def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
     """Return whether a column holds another entity's name, such as the name of a customer."""
     phrase = stem(tables.bare_words(entity.name, column)[:-1])
     own = tables.parsed_names[entity.name].table.entity
-    other_entities = {names.table.entity for names in tables.parsed_names.values()} - {own, ()}
     return any(
-        phrase[start:end] in other_entities
+        phrase[start:end] in tables.called and phrase[start:end] != own
         for start in range(len(phrase))
         for end in range(start + 1, len(phrase) + 1)
     )

@@ -32,9 +32,10 @@ class SplitEntity:
 class SourceTables:
     """The entities of a conceptual model, each with its identity and its usable references.
 
-    ``parsed_names`` holds their names taken apart into words. ``identities`` holds the key that
-    identifies every row of a table, or None. ``references`` are a table's references to keys of
-    tables that have an identity, ``referrers`` the same references by the table that they lead to.
+    ``parsed_names`` holds their names taken apart into words, ``called`` what tables are called.
+    ``identities`` holds the key that identifies every row of a table, or None. ``references`` are a
+    table's references to keys of tables that have an identity, ``referrers`` the same references by
+    the table that they lead to.
     ``unique`` are the sets of several columns of a table that no two rows share, by chance or not.
     ``shared_hubs`` say which tables of different sources have a business key in common.
     ``homes`` are the entities that no table lists, each with the table that has most of their keys;
@@ -48,6 +49,7 @@ class SourceTables:
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
+    called: frozenset[Words] = frozenset()
     unique: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     shared_hubs: tuple[SharedHub, ...] = ()
     homes: Mapping[str, str] = field(default_factory=dict)
@@ -104,13 +106,15 @@ def source_tables(
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)
     columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
+    parsed_names = parse_names(columns)
     return SourceTables(
         observations=observations,
-        parsed_names=dict(zip(entities, parse_names(columns), strict=True)),
+        parsed_names=dict(zip(entities, parsed_names, strict=True)),
         entities=entities,
         identities=identities,
         references={name: tuple(references[name]) for name in entities},
         referrers={name: tuple(referrers[name]) for name in entities},
+        called=frozenset(names.table.entity for names in parsed_names),
     )
 
 

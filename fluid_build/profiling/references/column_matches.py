@@ -155,7 +155,6 @@ class KeyColumnSearch:
             if score >= self.weights.key_column_least:
                 yield from ((column, score) for column in self.by_name[kind, id(name)])
 
-
     def _could_match(self, name: ParsedColumnName, key: ParsedColumnName, shape: KeyShape) -> bool:
         """Return whether ``match_score`` may be above 0; False is certain."""
         return (

@@ -108,6 +108,7 @@ def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
     return replace(
         tables,
         parsed_names={**tables.parsed_names, name: names},
+        called=tables.called | {entity_words},
         entities={**tables.entities, name: entity},
         identities={**tables.identities, name: entity.keys[0]},
         references=references,

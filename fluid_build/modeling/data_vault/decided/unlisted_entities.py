@@ -61,25 +61,27 @@ def with_unlisted_entities(tables: SourceTables, days: Set[str]) -> SourceTables
     for use in sorted(lonely, key=lambda use: (-use.values, use.table)):
         groups[tables.entities[use.table].source, words(use.column)].append(use)
     added += (_entity(tables, UnlistedIdentifier(u[0], tuple(u[1:])), u) for u in groups.values())
+    parsed_names, entities = dict(tables.parsed_names), dict(tables.entities)
+    identities, homes = dict(tables.identities), dict(tables.homes)
+    references: list[Relationship] = []
     for entity, parsed, home, relationships in added:
-        name = free_name(entity.name, tables.entities)
-        named = [r.model_copy(update={"to_entity": name}) for r in relationships]
-        tables = replace(
-            tables,
-            parsed_names={**tables.parsed_names, name: parsed},
-            entities={**tables.entities, name: entity.model_copy(update={"name": name})},
-            identities={**tables.identities, name: entity.keys[0]},
-            references={
-                **{
-                    table: (*own, *(r for r in named if r.from_entity == table))
-                    for table, own in tables.references.items()
-                },
-                name: (),
-            },
-            referrers={**tables.referrers, name: tuple(named)},
-            homes={**tables.homes, name: home},
-        )
-    return tables
+        name = free_name(entity.name, entities)
+        references += (r.model_copy(update={"to_entity": name}) for r in relationships)
+        parsed_names[name], homes[name] = parsed, home
+        entities[name] = entity.model_copy(update={"name": name})
+        identities[name] = entity.keys[0]
+    if not added:
+        return tables
+    return replace(
+        tables,
+        parsed_names=parsed_names,
+        called=tables.called | {parsed.table.entity for _, parsed, _, _ in added},
+        entities=entities,
+        identities=identities,
+        references={name: tables.references.get(name, ()) for name in entities},
+        referrers={name: tables.referrers.get(name, ()) for name in entities},
+        homes=homes,
+    ).with_references(references)
 
 
 def _uses(tables: SourceTables, observed: UnlistedIdentifier) -> list[IdentifierUse]:
