@@ -99,16 +99,13 @@ def sql_names(conceptual: ConceptualModel) -> SqlNames:
     sources = legal_names(entity.name for entity in conceptual.entities)
     tables = _decided_names(conceptual.entities)
     stagings: dict[str, str] = {}
-    for entity, table in sources.items():
-        # A source may have a table that is called stg_something itself.
-        stagings[entity] = free_identifier(
-            fit("stg", table), {*tables.values(), *sources.values(), *stagings.values()}
-        )
     quarantines: dict[str, str] = {}
-    taken = {*tables.values(), *sources.values(), *stagings.values()}
-    for entity, table in sources.items():
-        quarantines[entity] = free_identifier(fit("quarantine", table), taken)
-        taken.add(quarantines[entity])
+    # A source may have a table that is called stg_something itself.
+    taken = {*tables.values(), *sources.values()}
+    for prefix, found in (("stg", stagings), ("quarantine", quarantines)):
+        for entity, table in sources.items():
+            found[entity] = free_identifier(fit(prefix, table), taken)
+            taken.add(found[entity])
     renamed = {entity.name for entity in conceptual.entities if entity.new_name}
     return SqlNames(
         tables=tables,

@@ -139,10 +139,11 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
 def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
     """Return for each source table the query that rebuilds it."""
     names, _, plan = _technique_plan(_promising_what_is_there(model))
+    named, present = plan_names(model, names), present_source(model)
     return tuple(
-        plan_names(model, names).rebuild(rebuild)
+        named.rebuild(rebuild)
         for rebuild in plan.rebuilds()
-        if present_source(model).has_table(rebuild.table)
+        if present.has_table(rebuild.table)
     )
 
 
@@ -166,11 +167,8 @@ def _still_there(keys: Iterable[ReliedKey], present: PresentSource) -> tuple[Rel
 def checks(model: LogicalModel) -> tuple[Check, ...]:
     """Return the figures to compare where a table doesn't come back row by row."""
     names, _, plan = _technique_plan(_promising_what_is_there(model))
-    return tuple(
-        plan_names(model, names).check(check)
-        for check in plan.checks()
-        if present_source(model).has_table(check.table)
-    )
+    named, present = plan_names(model, names), present_source(model)
+    return tuple(named.check(check) for check in plan.checks() if present.has_table(check.table))
 
 
 def _promising_what_is_there(model: LogicalModel) -> LogicalModel:
