@@ -126,7 +126,7 @@ def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
     tests: dict[str, list[BuildTest]] = {}
     places = _Places(sources)
     for relationship in filter(is_promised, sources.conceptual.relationships):
-        placed = _of_hubs(places, relationship) or _of_codes(sources, relationship)
+        placed = _of_hubs(places, relationship) or _of_codes(places, relationship)
         if placed is not None:
             relation, test = placed
             tests.setdefault(relation, []).append(test)
@@ -138,14 +138,18 @@ _PAIR = 2
 
 
 class _Places:
-    """A vault's links and satellites by their table: each reference is looked up in them.
+    """A vault's relations by their table: each reference is looked up in them.
 
     A link of several hubs gets another row with the same reference when one of the others changes,
     and never loses one: only the staging shows how many rows refer to nothing now.
     """
 
     def __init__(self, sources: VaultSources) -> None:
-        vault = sources.vault
+        vault, self.names = sources.vault, sources.names
+        self.codes = {listed.table: listed for listed in reversed(vault.reference_tables)}
+        self.histories: dict[str, list[Carrier]] = defaultdict(list)
+        for table, carrier in _histories(sources):
+            self.histories[table].append(carrier)
         self.zero = zero(vault.hash_key_strategy)
         self.owners: dict[str, dict[str, Satellite]] = defaultdict(dict)
         for satellite in reversed(vault.satellites):
@@ -176,29 +180,19 @@ def _of_hubs(places: _Places, relationship: Relationship) -> tuple[str, BuildTes
     return None
 
 
-def _of_codes(sources: VaultSources, relationship: Relationship) -> tuple[str, BuildTest] | None:
+def _of_codes(places: _Places, relationship: Relationship) -> tuple[str, BuildTest] | None:
     """Return the test of a reference to a code list, on the history that has the code."""
-    codes = next(
-        (
-            table
-            for table in sources.vault.reference_tables
-            if table.table == relationship.to_entity
-        ),
-        None,
-    )
+    codes = places.codes.get(relationship.to_entity)
     if codes is None or not set(relationship.to_attributes) <= {*codes.key_columns, *codes.columns}:
         return None
-    for table, carrier in _histories(sources):
-        if (
-            table == relationship.from_entity
-            and set(relationship.from_attributes) <= carrier.columns.keys()
-        ):
+    for carrier in places.histories.get(relationship.from_entity, ()):
+        if set(relationship.from_attributes) <= carrier.columns.keys():
             test = reference_test(
                 relationship,
                 name=fit(carrier.relation, relationship.name, "orphans"),
                 columns=tuple(carrier.columns[name] for name in relationship.from_attributes),
                 to_model=codes.name,
-                to_columns=sources.names.columns_of(codes.table, relationship.to_attributes),
+                to_columns=places.names.columns_of(codes.table, relationship.to_attributes),
             )
             return carrier.relation, test.model_copy(
                 update={"scope": carrier.scope, "cardinality": None}
