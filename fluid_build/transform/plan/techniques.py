@@ -141,9 +141,7 @@ def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
     names, _, plan = _technique_plan(_promising_what_is_there(model))
     named, present = plan_names(model, names), present_source(model)
     return tuple(
-        named.rebuild(rebuild)
-        for rebuild in plan.rebuilds()
-        if present.has_table(rebuild.table)
+        named.rebuild(rebuild) for rebuild in plan.rebuilds() if present.has_table(rebuild.table)
     )
 
 
