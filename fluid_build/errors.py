@@ -170,6 +170,10 @@ class BuildFailedError(FluidError):
     """A build failed, or its result doesn't match the plan."""
 
 
+class ScratchFullError(BuildFailedError):
+    """A build or its proof needs more room for temporary files than there is."""
+
+
 class WarehouseError(FluidError):
     """A warehouse can't be reached, or isn't as the command needs it."""
 

@@ -20,6 +20,9 @@ if sys.platform != "win32":
     import fcntl
 
 PREFIX = "fluid-"
+SCRATCH_VARIABLE = "FLUID_SCRATCH"
+"""Names the folder for temporary files, where that isn't the system's."""
+
 _OWNER = ".owner"
 _UNOWNED = ".owner-to-be"
 
@@ -46,16 +49,22 @@ class OwnedFolder:
 
 def owned_folder() -> OwnedFolder:
     """Make a temporary folder, after removing those of owners who are dead."""
-    parent = Path(tempfile.gettempdir())
+    parent = _place()
     for abandoned in _abandoned(parent):
         shutil.rmtree(abandoned, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     early = folder / _UNOWNED
     lock = os.open(early, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     _is_free(lock)
     # Under its name only once it's locked: nobody may find it free in between.
     early.rename(folder / _OWNER)
     return OwnedFolder(folder, lock)
+
+
+def _place() -> Path:
+    usual, asked = Path(tempfile.gettempdir()), os.environ.get(SCRATCH_VARIABLE)
+    # A command keeps all of its temporary files in one folder, which is there already.
+    return usual if not asked or usual.is_relative_to(Path(asked).absolute()) else Path(asked)
 
 
 def _abandoned(parent: Path) -> Iterator[Path]:

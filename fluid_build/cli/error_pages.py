@@ -70,6 +70,8 @@ SECTIONS: Mapping[str, ErrorSection] = {
         # What is built and written.
         ("BuildFailedError", "A build failed, or its result doesn't match the plan.",
          "Read the message; the source may hold what the plan doesn't know."),
+        ("ScratchFullError", "A build needs more disk for temporary files than there is.",
+         "Name a folder on a larger disk with `--scratch`, or let it use more memory: `--memory`."),
         ("OutputError", "A result couldn't be written.",
          "Free some space, or check the permissions of the folder."),
         ("ContractError", "A contract violates the FLUID schema.",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.machine_options import Memory, Scratch, Threads
 from fluid_build.cli.next_steps import after_summary, next_steps
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Json
@@ -48,6 +49,9 @@ def profile(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write all of it to FILE, as a page."),
     ] = None,
+    _memory: Memory = None,
+    _threads: Threads = None,
+    _scratch: Scratch = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:

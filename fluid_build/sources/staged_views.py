@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import duckdb
 
-from fluid_build.errors import BuildFailedError
+from fluid_build.errors import BuildFailedError, ScratchFullError
 from fluid_build.sources.base import Skipped, Source, Table
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.origin import InFiles
@@ -56,7 +56,7 @@ def staged_where_needed(source: Source, work: Callable[[], Result]) -> Result:
     """
     try:
         return work()
-    except duckdb.InterruptException:
+    except (duckdb.InterruptException, ScratchFullError):
         raise
     except (*DUCKDB_ERRORS, BuildFailedError):
         if not _stage_all(source):

@@ -17,6 +17,7 @@ from fluid_build.cli.deploying.arguments import (
 )
 from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
 from fluid_build.cli.deploying.watching import Notify, keep_applied, keep_failed
+from fluid_build.cli.machine_options import Memory, Scratch, Threads
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change
 from fluid_build.cli.reading.folder_sources import (
@@ -84,6 +85,9 @@ def apply(
     yes: Annotated[
         bool, typer.Option("--yes", help="Change the warehouse, and run DIR's code, unasked.")
     ] = False,
+    _memory: Memory = None,
+    _threads: Threads = None,
+    _scratch: Scratch = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.cli.forging.runs import ForgeCommand, Reporting
+from fluid_build.cli.machine_options import Memory, Scratch, Threads
 from fluid_build.cli.options import (
     Decisions,
     Deterministic,
@@ -56,6 +57,9 @@ class ForgeArguments:
     force: Force = False
     diff: Diff = False
     receipt: ReceiptFile = None
+    memory: Memory = None
+    threads: Threads = None
+    scratch: Scratch = None
     json: Json = False
     json_lines: JsonLines = False
 

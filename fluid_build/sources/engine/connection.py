@@ -1,7 +1,6 @@
 """The DuckDB connection that every source is read through, and the private folder beside it."""
 
 import importlib.util
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ import duckdb
 from fluid_build import extras
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.secrets import redact
+from fluid_build.sources.engine import machine
 from fluid_build.sources.engine.extensions import Extension
 from fluid_build.sources.engine.interrupts import stop, was_interrupted
 from fluid_build.sources.sql import literal, quote
@@ -67,7 +67,14 @@ IN_MEMORY_UP_TO = 1024 * 1024 * 1024
 _LONGEST_REASON = 240
 _SCANNERS_QUERY = re.compile(r'^Failed to \w+ (?:\w+ ){0,3}query ".*?[`)\w]": ')
 """What MySQL's scanner says before the server's own message: our query."""
-_DEFAULT_MEMORY = 2560 * 1024 * 1024
+
+MORE_MEMORY = (
+    "Raise the limit with --memory, or the environment variable FLUID_MEMORY_LIMIT, such as 8GB."
+)
+MORE_ROOM = (
+    "Free space on the disk, or name a folder on a larger one with --scratch, or the environment"
+    " variable FLUID_SCRATCH."
+)
 
 DUCKDB_ERRORS = (duckdb.Error, UnicodeDecodeError)
 """What DuckDB raises: its own errors, and one from Python where a message quotes broken UTF-8."""
@@ -125,8 +132,8 @@ def starting(
 ) -> Iterator[Engine]:
     """Provide an engine that is closed if the block raises, and left open for its source if not.
 
-    ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half of the
-    machine's memory, whichever is less. ``extensions`` are loaded from their wheels, by path,
+    ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is half of the machine's memory or
+    of the container's. ``extensions`` are loaded from their wheels, by path,
     without a network. Raises UsageError for a limit that DuckDB can't read, and SourceError where
     an extension is missing or made for another version of DuckDB.
     """
@@ -152,7 +159,7 @@ def starting(
 def _connect(
     folder: Path, memory_limit: str | None, *, trusting: bool
 ) -> duckdb.DuckDBPyConnection:
-    limit = memory_limit or os.environ.get("FLUID_MEMORY_LIMIT") or f"{_default_memory()}B"
+    limit = machine.memory_limit(memory_limit)
     try:
         connection = duckdb.connect(
             ":memory:",
@@ -162,6 +169,7 @@ def _connect(
                 # A stranger's table name must never resolve to a variable of this process.
                 "python_enable_replacements": False,
                 "memory_limit": limit,
+                "threads": machine.threads(),
                 "temp_directory": str(folder / "spill"),
                 # Checking a signature reads all of the 35 MB and takes 0.15 s. A wheel comes from
                 # the same installed packages as this code, and nothing else is ever loaded.
@@ -181,13 +189,6 @@ def _connect(
         connection.execute("SET progress_bar_time = 0")
     connection.execute("SET parquet_metadata_cache = true")
     return connection
-
-
-def _default_memory() -> int:
-    with suppress(AttributeError, ValueError, OSError):
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return min(_DEFAULT_MEMORY, physical // 2)
-    return _DEFAULT_MEMORY
 
 
 def _load(connection: duckdb.DuckDBPyConnection, extension: Extension, file: Path) -> None:
@@ -221,12 +222,24 @@ def reason(error: Exception, *places: Path) -> str:
     return as_sentence(clip(line, _LONGEST_REASON))
 
 
+def is_disk_full(error: BaseException) -> bool:
+    """Whether DuckDB failed because there's no room for its temporary files."""
+    # It has no class of its own for a full disk, and calls its own bound one "offload".
+    text = str(error)
+    return "No space left on device" in text or "max_temp_directory_size" in text
+
+
 def unreadable(name: str, error: Exception) -> SourceUnreadableError:
     """Return the error for a source that could be opened, and fails when it's read."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return SourceUnreadableError(
             f"Reading {name} exceeds the memory limit: {reason(error)}",
-            hint='Raise the limit with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".',
+            hint=MORE_MEMORY,
+        )
+    if is_disk_full(error):
+        return SourceUnreadableError(
+            f"Reading {name} takes more temporary files than there is room for: {reason(error)}",
+            hint=MORE_ROOM,
         )
     return SourceUnreadableError(
         f"Reading {name} failed: {reason(error)}",
