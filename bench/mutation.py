@@ -1,4 +1,4 @@
-"""Which of 60 faults, chosen by hand, the tests notice.
+"""Which of 64 faults, chosen by hand, the tests notice.
 
     python bench/mutation.py [--fault ID ...] [--suite TREE] [--jobs N] [--select OPTIONS]
 
@@ -9,7 +9,7 @@ and a test further away that fails is run again without it. A hang counts as cau
 as one. Whatever else goes wrong, such as a crash of pytest, is an error and no catch.
 
 ``--suite`` takes the tests of another checkout, ``--nearest`` stops after the nearest tests. The
-exit code is 2 after an error. All 60 faults take about as long as 60 runs of the nearest tests, and
+exit code is 2 after an error. All 64 faults take about as long as 64 runs of the nearest tests, and
 one of `make test` for each fault that survives these.
 """
 

@@ -23,7 +23,7 @@ from fluid_build.errors import DecisionError
 from fluid_build.forging import Forged, forge
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import built
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 from tests.examples import dear_property
 from tests.test_forge import build_shop
 

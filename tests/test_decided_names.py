@@ -21,7 +21,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.uri import locate
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 from tests.examples import dear_property
 from tests.shared import CORPUS, on_databases
 from tests.test_forge import build_shop

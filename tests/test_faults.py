@@ -10,10 +10,6 @@ _ROOT = Path(__file__).parents[1]
 _FAULTS = read_faults()
 
 
-def test_there_are_sixty_faults() -> None:
-    assert len(_FAULTS) == 60
-
-
 @pytest.mark.parametrize("fault", _FAULTS, ids=lambda fault: fault.id)
 def test_a_fault_applies_and_its_nearest_tests_exist(fault: Fault) -> None:
     assert fault.new in mutated(fault, _ROOT)

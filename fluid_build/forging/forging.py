@@ -134,7 +134,7 @@ def _forged(
     observations = look_closer(source, decided.profile, on_progress)
     report_stage(on_progress, "model")
     designed = design(decided, observations, options, earlier)
-    proof = prove(source, designed, on_progress)
+    proof = prove(source, designed, options, on_progress)
     report_stage(on_progress, "contract")
     contract = write_contract(designed, options)
     return Forged(

@@ -68,7 +68,8 @@ class ForgeOptions:
     """How to model a source, and where its relations are to be built.
 
     ``event_dates`` are the dates that the user chose for events, by table; ``redesign`` names what
-    doesn't follow on the folder's earlier model; ``decisions`` apply in their order.
+    doesn't follow on the folder's earlier model; ``exact`` compares large tables row by row.
+    ``decisions`` apply in their order.
     ``decisions_text`` is the file that they were read from, "" where there was none: it's written
     again with their evidence. Raises UsageError for an unknown technique, variant, target, tool or
     date, or a business vault of another technique than a Data Vault.
@@ -126,6 +127,13 @@ class ForgeOptions:
             "NAME",
         ),
     ] = "dbt"
+    exact: Annotated[
+        bool,
+        Flag(
+            "--exact",
+            "Compare large tables row by row in the proof, and not by the sums of their hashes.",
+        ),
+    ] = False
     redesign: Annotated[
         Sequence[str],
         Flag(
@@ -187,6 +195,7 @@ class ForgeSettings(TypedDict, total=False):
     business_vault: bool
     target: str
     project: str
+    exact: bool
     redesign: Sequence[str]
     decisions: Sequence[AnyDecision]
     decisions_text: str

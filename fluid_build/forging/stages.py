@@ -50,7 +50,8 @@ from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.stateful import remembers
 from fluid_build.transform.plan.techniques import queries, transform_plan
-from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
+from fluid_build.transform.proof.proof import Proof
 
 _STAGES = ("model", "contract", "project", "write")
 
@@ -414,9 +415,16 @@ def _built(
     return Designed(model, transform_plan(model), profile, kept, verdicts)
 
 
-def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) -> Proof:
+def prove(
+    source: Source,
+    designed: Designed,
+    options: ForgeOptions,
+    on_progress: OnProgress = ignore,
+) -> Proof:
     """Build the model and compare what was built with the source."""
-    return build_and_prove(source, designed.plan, designed.model, on_progress=on_progress)
+    return build_and_prove(
+        source, designed.plan, designed.model, exact=options.exact, on_progress=on_progress
+    )
 
 
 def write_contract(designed: Designed, options: ForgeOptions) -> FluidContract:

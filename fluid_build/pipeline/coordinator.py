@@ -257,7 +257,7 @@ class Coordinator(CompositeAgent):
 
     def _validator(self, _state: Composite) -> JsonObject:
         place, derived = self.place, self.derived
-        proof = prove(place.source, derived.designed, place.on_progress)
+        proof = prove(place.source, derived.designed, derived.options, place.on_progress)
         place.values.put(PROOF, proof)
         plan, model = derived.designed.plan, derived.designed.model
         CriticAgent().review_transform(plan, model, scratchpad=self._scratchpad)
@@ -307,9 +307,10 @@ class Coordinator(CompositeAgent):
         errors -= errors_of(draft)
         if errors:
             return "; ".join(sorted(errors))
-        if report.loss and prove(place.source, draft.designed).verdict != "lost":
-            return report.loss
-        return ""
+        if not report.loss:
+            return ""
+        proof = prove(place.source, draft.designed, draft.options)
+        return "" if proof.verdict == "lost" else report.loss
 
     def _write(self, _state: Composite) -> JsonObject:
         place, request, outputs = self.place, self.place.request, self.derived.outputs

@@ -57,13 +57,15 @@ def verify_dbt(
     source: Source,
     places: Mapping[str, str] = NO_PLACES,
     *,
+    exact: bool = False,
     on_progress: OnProgress = ignore,
 ) -> DbtVerified:
     """Let dbt build a forge's project in a new database, and compare that with the source.
 
     ``places`` are where sources are that aren't where the project looks for them, by name ("" for
-    the only source). Raises UsageError where the project isn't for DuckDB, DbtError where dbt can't
-    be run, and BuildFailedError where dbt built other relations than planned.
+    the only source), ``exact`` compares large tables row by row. Raises UsageError where the
+    project isn't for DuckDB, DbtError where dbt can't be run, and BuildFailedError where dbt built
+    other relations than planned.
     """
     target = forged.manifest.target
     if target != "duckdb":
@@ -91,7 +93,7 @@ def verify_dbt(
         if not result.ok:
             return DbtVerified(result, None, uses_copies, own_database)
         with built_by_dbt(source, forged.plan, file) as database:
-            proof = prove_stored(database, forged.model, on_progress=on_progress)
+            proof = prove_stored(database, forged.model, exact=exact, on_progress=on_progress)
             proof = limited_to_samples(source, forged.plan, proof)
     return DbtVerified(result, proof, uses_copies, own_database)
 

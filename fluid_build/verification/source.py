@@ -10,8 +10,9 @@ from fluid_build.errors import OutputError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.transform.proof.building import build_and_prove
 from fluid_build.transform.proof.manifest import digest
-from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_json
 from fluid_build.verification.changes import NO_CHANGES, ChangesSince, changes_since
 from fluid_build.verification.dbt import DbtVerified
@@ -41,14 +42,21 @@ class Verified:
         return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
 
 
-def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ignore) -> Verified:
+def verify(
+    forged: ForgedFolder,
+    source: Source,
+    *,
+    exact: bool = False,
+    on_progress: OnProgress = ignore,
+) -> Verified:
     """Build a forge's model from its source, and compare the two.
 
-    Raises ModelOutdatedError, which has the changes, where the model no longer fits the source, and
-    BuildFailedError where it can't be built for another reason.
+    ``exact`` compares large tables row by row as well. Raises ModelOutdatedError, which has the
+    changes, where the model no longer fits the source, and BuildFailedError where it can't be built
+    for another reason.
     """
     since = changes_since(forged, source, on_progress)
-    proof = build_and_prove(source, forged.plan, forged.model, on_progress=on_progress)
+    proof = build_and_prove(source, forged.plan, forged.model, exact=exact, on_progress=on_progress)
     return Verified(
         forged,
         proof,

@@ -46,17 +46,25 @@ def verify_warehouse(
     place: str,
     *,
     schema: str | None = None,
+    exact: bool = False,
     on_progress: OnProgress = ignore,
 ) -> WarehouseVerified:
     """Compare a warehouse with the source; nothing is built or changed in it.
 
-    ``schema`` is where the model's relations are, if it isn't the project's. Raises
+    ``schema`` is where the model's relations are, if it isn't the project's; ``exact`` compares
+    large tables row by row. Raises
     ModelOutdatedError where the model no longer fits the source.
     """
     since = changes_since(forged, source, on_progress)
     check_whole(source, forged.folder / DBT_FOLDER)
     contents = prove_warehouse(
-        source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
+        source,
+        forged.plan,
+        forged.model,
+        place,
+        schema=schema,
+        exact=exact,
+        on_progress=on_progress,
     )
     return WarehouseVerified(
         forged,

@@ -32,7 +32,7 @@ def forged_content(
     with open_source(source) as opened:
         profile = measure(opened)
         designed = design(Decided(profile), look_closer(opened, profile), options)
-        proof = prove(opened, designed) if is_proven else None
+        proof = prove(opened, designed, options) if is_proven else None
     model, plan = designed.model, designed.plan
     built = BuiltContent(
         model,

@@ -14,7 +14,8 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.uri import locate
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
+from fluid_build.transform.proof.proof import Proof
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.report.judgements.model_judgements import model_judgements
 from fluid_build.sources import open_source
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 from fluid_build.transform.proof.source_changes import fits_model
 from tests.modeling.evolved import SHOP, designed, difference, relations, run
 

@@ -8,7 +8,7 @@ from fluid_build.decisions.language import AddRelationship, AnyDecision, SetKey
 from fluid_build.forging.stages import Designed
 from fluid_build.modeling.evolution import RekeyedTable
 from fluid_build.sources import open_source
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 from tests.modeling.evolved import SHOP, designed, difference, relations, run
 
 UNDECLARED = [statement.replace(" PRIMARY KEY", "") for statement in SHOP[:-2]]

@@ -24,8 +24,9 @@ from fluid_build.sources.text_values.conventions import (
 )
 from fluid_build.sources.text_values.text_classes import TEXT, bits
 from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.building import build_and_prove
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
-from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.proof import Proof
 
 AMOUNTS = "no;amount;rate\n1;654.159;46,88\n2;12.500;3,5\n"
 DATES = "no;day\n1;01/02/2024\n2;03/04/2024\n"

@@ -16,7 +16,8 @@ from fluid_build.sources import open_source
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import Proof, build_and_prove, prove
+from fluid_build.transform.proof.building import build_and_prove
+from fluid_build.transform.proof.proof import Proof, prove
 from tests.examples import dear_property
 from tests.transform.databases import database, loaded, modelled
 

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from hypothesis import given
 
-from fluid_build.errors import BuildFailedError, SourceChangedError
+from fluid_build.errors import BuildFailedError, ScratchFullError, SourceChangedError
 from fluid_build.modeling.sql_names import RESERVED, TECHNICAL
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
@@ -173,7 +173,7 @@ def test_a_value_that_no_longer_fits_fails_the_build_and_is_not_dropped(tmp_path
     ("bound", "named"),
     [
         ("temp_directory = ''", "FLUID_MEMORY_LIMIT"),
-        ("max_temp_directory_size = '1MB'", "TMPDIR"),
+        ("max_temp_directory_size = '1MB'", "--scratch"),
     ],
 )
 def test_want_of_memory_or_disk_is_no_bug_to_report(tmp_path: Path, bound: str, named: str) -> None:
@@ -190,6 +190,7 @@ def test_want_of_memory_or_disk_is_no_bug_to_report(tmp_path: Path, bound: str, 
         with pytest.raises(BuildFailedError) as raised, built(source, plan):
             pass
     assert named in str(raised.value.hint)
+    assert isinstance(raised.value, ScratchFullError) == (named == "--scratch")
 
 
 def test_orphans_that_were_measured_are_allowed_and_no_more(tmp_path: Path) -> None:

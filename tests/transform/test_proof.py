@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -13,19 +14,22 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.transform.plan import parallel_sessions
+from fluid_build.transform.plan import execution, parallel_sessions, parts
 from fluid_build.transform.plan.elements import Build, Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof import building
+from fluid_build.transform.proof import proof as proof_of
+from fluid_build.transform.proof.building import build_and_prove
 from fluid_build.transform.proof.figure_checks import prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns
 from fluid_build.transform.proof.proof import (
     Claims,
     Proof,
-    build_and_prove,
     compare,
     prove,
     prove_stored,
+    table_proofs,
 )
 from fluid_build.transform.proof.written_proof import proof_json
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
@@ -51,6 +55,52 @@ def proven(shop: Modelled, plan: TransformPlan | None = None) -> Proof:
     """The proof of a model, whose plan may have been tampered with."""
     with built(shop.source, plan or transform_plan(shop.model)) as result:
         return prove(result, shop.model)
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_large_tables_are_built_and_proven_in_turn(
+    shop: Path, technique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nothing reads any more is dropped, and the figures are those of all of it at once."""
+    with modelled(shop, technique) as one:
+        plan = transform_plan(one.model)
+        at_once = build_and_prove(one.source, plan, one.model)
+        _call_all_large(monkeypatch)
+        in_turn = build_and_prove(one.source, plan, one.model)
+        exact = build_and_prove(one.source, plan, one.model, exact=True)
+    assert exact == at_once
+    by_rows = {table.table for table in at_once.tables if table.compared == "rows"}
+    assert {table.table for table in in_turn.tables if table.compared == "sums"} == by_rows
+    same = [table.model_copy(update={"compared": None}) for table in in_turn.tables]
+    assert same == [table.model_copy(update={"compared": None}) for table in at_once.tables]
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_no_more_than_one_comparison_reads_is_there(
+    shop: Path, technique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a table is compared, no relation is there that neither it nor a later part reads."""
+    _call_all_large(monkeypatch)
+    there: list[set[str]] = []
+
+    def compared(connection: duckdb.DuckDBPyConnection, *args: Any, **more: Any) -> Any:
+        rows = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE schema_name='model'"
+        )
+        there.append({name for (name,) in rows.fetchall() if not name.startswith("quarantine")})
+        return table_proofs(connection, *args, **more)
+
+    monkeypatch.setattr(building, "table_proofs", compared)
+    with modelled(shop, technique) as one:
+        plan = transform_plan(one.model)
+        assert build_and_prove(one.source, plan, one.model).verdict == "proven"
+    assert len(there[-1]) < len(plan.published)
+
+
+def _call_all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (building, proof_of, execution):
+        monkeypatch.setattr(module, "ROW_GROUP", 0)
+    monkeypatch.setattr(parts, "FEW_CELLS", 0)
 
 
 def tampered(plan: TransformPlan, name: str, change: Callable[[Build], str]) -> TransformPlan:

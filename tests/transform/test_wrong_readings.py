@@ -10,7 +10,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 from tests.transform.test_exact_readings import LONG_NUMBERS, to_duckdb
 
 WRONG = {

@@ -13,6 +13,7 @@ from fluid_build.cli.checking.verify_screen import (
     verified_screen,
     warehouse_screen,
 )
+from fluid_build.cli.machine_options import Memory, Scratch, Threads
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_code_trusted
 from fluid_build.cli.reading.folder_sources import (
@@ -71,6 +72,15 @@ def verify(
             help="The schema of the model in the warehouse, if it isn't the dbt project's.",
         ),
     ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact", help="Compare large tables row by row, and not by the sums of their hashes."
+        ),
+    ] = False,
+    _memory: Memory = None,
+    _threads: Threads = None,
+    _scratch: Scratch = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -90,7 +100,7 @@ def verify(
     _check_options(dbt=dbt, warehouse=warehouse, schema=warehouse_schema)
     forged = read_folder(folder)
     uris = tuple(uri or ())
-    flags = {"--dbt": dbt, "--trust": trust, "--json": json}
+    flags = {"--dbt": dbt, "--trust": trust, "--exact": exact, "--json": json}
     command = _command(folder, uris, flags, warehouse=warehouse, schema=warehouse_schema)
     if dbt and not trust:
         check_code_trusted(folder, command)
@@ -99,9 +109,15 @@ def verify(
     try:
         if warehouse is not None:
             return _prove_warehouse(
-                context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
+                context,
+                forged,
+                places,
+                warehouse=warehouse,
+                schema=warehouse_schema,
+                exact=exact,
+                json=json,
             )
-        verified = _verify(context, forged, places, moved, dbt=dbt)
+        verified = _verify(context, forged, places, moved, dbt=dbt, exact=exact)
     except ModelOutdatedError as error:
         if not json:
             show(outdated_screen(forged, error.changes))
@@ -142,15 +158,16 @@ def _verify(
     moved: Mapping[str, str],
     *,
     dbt: bool,
+    exact: bool,
 ) -> Verified:
     with (
         messages.progress() as on_progress,
         folder_session(context.obj, forged, places, on_progress) as source,
     ):
-        verified = verify_folder(forged, source, on_progress=on_progress)
+        verified = verify_folder(forged, source, exact=exact, on_progress=on_progress)
         if not dbt:
             return verified
-        built = verify_dbt(forged, source, moved, on_progress=on_progress)
+        built = verify_dbt(forged, source, moved, exact=exact, on_progress=on_progress)
         return replace(verified, dbt=built)
 
 
@@ -161,6 +178,7 @@ def _prove_warehouse(
     *,
     warehouse: str,
     schema: str | None,
+    exact: bool,
     json: bool,
 ) -> int:
     messages.tell(f"Warehouse: {redact(warehouse)}")
@@ -169,7 +187,7 @@ def _prove_warehouse(
         folder_session(context.obj, forged, places, on_progress) as source,
     ):
         verified = verify_warehouse(
-            forged, source, warehouse, schema=schema, on_progress=on_progress
+            forged, source, warehouse, schema=schema, exact=exact, on_progress=on_progress
         )
     if json:
         messages.show_json(warehouse_document(verified))

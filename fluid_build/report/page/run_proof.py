@@ -214,6 +214,9 @@ def _remarks(tables: Sequence[TableProof]) -> Iterator[str]:
     by_value = [f"{table.table}.{column}" for table in tables for column in table.by_value]
     if by_value:
         yield f"Compared by value, not by original text: {', '.join(by_value)}."
+    by_sums = [table.table for table in tables if table.compared == "sums"]
+    if by_sums:
+        yield f"Compared by the sums of row hashes: {', '.join(by_sums)}."
     for table in tables:
         for lines in table.text.left_out if table.text else ():
             yield f"Lines of {table.table} that aren't rows: {lines}."

@@ -66,6 +66,13 @@ def proof_section(
             f"Compared by value, not by original text: {listed_up_to(_MOST_REMARKS, by_value)}",
             "dim",
         )
+    by_sums = [table.table for table in proof.tables if table.compared == "sums"]
+    if by_sums:
+        yield indented(
+            f"Compared by the sums of row hashes: {listed_up_to(_MOST_REMARKS, by_sums)}"
+            " (--exact compares row by row)",
+            "dim",
+        )
     left_out = [
         f"{table.table}: {lines}"
         for table in proof.tables

@@ -40,7 +40,7 @@ def built_by_dbt(
             connection.execute(f"USE {DATABASE}")
             show_sources(connection, source, plan)
             shown = _show_relations(connection, plan, file, schema)
-            check_types(connection, shown)
+            check_types(connection, shown.builds)
             yield Built(connection, shown)
         finally:
             connection.execute(f"USE {quote(previous[0] if previous else 'memory')}")

@@ -1,19 +1,23 @@
 """A plan run directly in DuckDB, on the connection of its source."""
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 import duckdb
 
-from fluid_build.errors import BuildFailedError, SourceChangedError
+from fluid_build.errors import BuildFailedError, ScratchFullError, SourceChangedError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.engine.connection import MORE_MEMORY, MORE_ROOM, is_disk_full
+from fluid_build.sources.scan_estimate import size
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import Build, PlanSource, TransformPlan
-from fluid_build.transform.plan.parallel_sessions import in_sessions, small
+from fluid_build.transform.plan.parallel_sessions import ROW_GROUP, in_sessions, row_counts
 
 DATABASE = "forged"
 """The database inside the connection that holds the schemas ``source`` and ``model``."""
@@ -24,10 +28,14 @@ FIRST_LOAD = datetime(2000, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plan that was run; ``source.<id>`` and ``model.<name>`` are on ``connection``."""
+    """A plan that was run; ``source.<id>`` and ``model.<name>`` are on ``connection``.
+
+    ``source_rows`` has how many rows the source's tables have.
+    """
 
     connection: duckdb.DuckDBPyConnection
     plan: TransformPlan
+    source_rows: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self, relation: str) -> int:
         """Return how many rows ``source.<id>`` or ``model.<name>`` has."""
@@ -51,9 +59,21 @@ def built(
 ) -> Iterator[Built]:
     """Run all builds of a plan in order; they are dropped after the block.
 
-    Each relation's columns and types are compared with what the plan promises. Raises
-    SourceChangedError where the source lacks a table or column of the plan, and BuildFailedError
-    where a build fails or differs from what's promised.
+    The errors are those of ``prepared`` and ``build_all``.
+    """
+    with prepared(source, plan, load_date=load_date) as database:
+        for _ in build_all(database, plan.builds, on_progress):
+            pass
+        yield database
+
+
+@contextmanager
+def prepared(
+    source: Source, plan: TransformPlan, *, load_date: datetime = FIRST_LOAD
+) -> Iterator[Built]:
+    """Show the source, with a schema for the builds; all of it is dropped after the block.
+
+    Raises SourceChangedError where the source lacks a table or column of the plan.
     """
     connection = source.connection
     previous = connection.execute("SELECT current_database()").fetchone()
@@ -63,12 +83,42 @@ def built(
         show_sources(connection, source, plan)
         connection.execute("CREATE SCHEMA model")
         set_load_date(connection, load_date)
-        _run_all(connection, plan, on_progress)
-        check_types(connection, plan)
-        yield Built(connection, plan)
+        tables = {f"source.{each.id}": each.table for each in plan.sources}
+        counted = row_counts(connection, tables)
+        yield Built(connection, plan, {tables[name]: rows for name, rows in counted.items()})
     finally:
         connection.execute(f"USE {quote(previous[0] if previous else 'memory')}")
         connection.execute(f"DETACH {DATABASE}")
+
+
+def build_all(
+    database: Built,
+    builds: Sequence[Build],
+    on_progress: OnProgress = ignore,
+    *,
+    done: int = 0,
+) -> Iterator[Sequence[Build]]:
+    """Run some builds of a plan; yield them in groups, each after those that it reads.
+
+    ``done`` builds have been run before. Each relation's columns and types are compared with what
+    the plan promises. Raises BuildFailedError where a build fails or differs from what's promised.
+    """
+    connection, total = database.connection, len(database.plan.builds)
+    few_rows = {table for table, rows in database.source_rows.items() if rows <= ROW_GROUP}
+    for wave in waves(builds):
+        small_builds = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
+        large_builds = [build for build in wave if build not in small_builds]
+        work = [partial(_run, build=build, again=False) for build in small_builds]
+        with closing(in_sessions(connection, work)) as results:
+            for build, _ in zip(small_builds, results, strict=True):
+                on_progress(Progress("build", done, total, build.name))
+                done += 1
+        for build in large_builds:
+            on_progress(Progress("build", done, total, build.name))
+            _run(connection, build, again=False)
+            done += 1
+        check_types(connection, wave)
+        yield wave
 
 
 def statement(build: Build, *, again: bool = False) -> str:
@@ -84,8 +134,8 @@ def statement(build: Build, *, again: bool = False) -> str:
     return f"CREATE OR REPLACE TABLE {name} AS\n{build.next_sql}"
 
 
-def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> None:
-    """Compare every relation in the schema ``model`` with the columns and types of the plan."""
+def check_types(connection: duckdb.DuckDBPyConnection, builds: Sequence[Build]) -> None:
+    """Compare relations in the schema ``model`` with the columns and types of the plan."""
     built_columns: dict[str, list[tuple[str, str]]] = {}
     rows = connection.execute(
         "SELECT table_name, column_name, data_type FROM duckdb_columns()"
@@ -94,7 +144,7 @@ def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> N
     ).fetchall()
     for table, column, type_ in rows:
         built_columns.setdefault(table, []).append((column, type_))
-    for build in plan.builds:
+    for build in builds:
         promised = [(column.name, column.type) for column in build.columns]
         if built_columns.get(build.name) != promised:
             raise BuildFailedError(
@@ -137,35 +187,12 @@ def set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) ->
     connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
 
 
-def _run_all(
-    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, on_progress: OnProgress
-) -> None:
-    """Run all builds; small ones that don't depend on each other run together."""
-    tables = {f"source.{source.id}": source.table for source in plan.sources}
-    few_rows = {tables[relation] for relation in small(connection, tables)}
-    count_done = 0
-    for wave in waves(plan.builds):
-        small_builds = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
-        large_builds = [
-            build for build in wave if not few_rows.issuperset(build.mapped_source_tables)
-        ]
-        work = [partial(_run, build=build, again=False) for build in small_builds]
-        with closing(in_sessions(connection, work)) as results:
-            for build, _ in zip(small_builds, results, strict=True):
-                on_progress(Progress("build", count_done, len(plan.builds), build.name))
-                count_done += 1
-        for build in large_builds:
-            on_progress(Progress("build", count_done, len(plan.builds), build.name))
-            _run(connection, build, again=False)
-            count_done += 1
-
-
 def waves(builds: Sequence[Build]) -> list[list[Build]]:
     """Return builds in groups, each after the groups that it reads; in the plan's order within."""
     levels: dict[str, int] = {}
     groups: list[list[Build]] = []
     for build in builds:
-        level = max((levels[name] + 1 for name in build.ref_models), default=0)
+        level = max((levels[name] + 1 for name in build.ref_models if name in levels), default=0)
         levels[build.name] = level
         if level == len(groups):
             groups.append([])
@@ -179,23 +206,40 @@ def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) ->
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
-        raise build_failure(f"{build.name} failed to build", error) from error
+        raise build_failure(connection, f"{build.name} failed to build", error) from error
 
 
-def build_failure(what: str, error: duckdb.Error) -> BuildFailedError:
+def build_failure(
+    connection: duckdb.DuckDBPyConnection, what: str, error: duckdb.Error
+) -> BuildFailedError:
     """Return the error for a query that failed, with what helps: memory, disk, or a report."""
     text = str(error)
-    # DuckDB has no class of its own for a full disk, and calls its own bound one "offload".
-    if "No space left on device" in text or "max_temp_directory_size" in text:
-        hint = (
-            "Free space on the disk, or name a folder on a larger one with the environment"
-            " variable TMPDIR."
+    if is_disk_full(error):
+        used, free, folder = _scratch(connection)
+        return ScratchFullError(
+            f"{what}: {size(used)} of temporary files are in use, and {folder} has {size(free)}"
+            " left.",
+            hint=MORE_ROOM,
         )
-    elif isinstance(error, duckdb.OutOfMemoryException):
-        hint = 'Raise the limit with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".'
+    if isinstance(error, duckdb.OutOfMemoryException):
+        hint = MORE_MEMORY
     else:
         hint = "If the source hasn't changed since the model was generated, please report this."
     return BuildFailedError(f"{what}: {text.splitlines()[0]}", hint=hint)
+
+
+def _scratch(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, str]:
+    """Return how much of the disk temporary files have, how much is free, and where they are."""
+    try:
+        row = connection.execute(
+            "SELECT coalesce((SELECT sum(size) FROM duckdb_temporary_files()), 0),"
+            " current_setting('temp_directory')"
+        ).fetchone()
+    except duckdb.Error:
+        row = None
+    used, place = row or (0, "")
+    folder = next((each for each in Path(place or ".").parents if each.is_dir()), Path())
+    return int(used), shutil.disk_usage(folder).free, str(folder)
 
 
 def _first_difference(promised: list[tuple[str, str]], columns: list[tuple[str, str]]) -> str:

@@ -59,12 +59,18 @@ def one_thread_a_query(connection: duckdb.DuckDBPyConnection) -> Iterator[int]:
 
 
 def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> frozenset[str]:
-    """Return the relations that have no more rows than DuckDB scans in one task.
+    """Return the relations that have no more rows than DuckDB scans in one task."""
+    counts = row_counts(connection, relations)
+    return frozenset(name for name, rows in counts.items() if rows <= ROW_GROUP)
 
-    One that can't be counted isn't among them; the next query on it raises the reason.
+
+def row_counts(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> dict[str, int]:
+    """Return how many rows relations have.
+
+    One that can't be counted has more than a task; the next query on it raises the reason.
     """
     names = list(relations)
-    small_relations: list[str] = []
+    found: dict[str, int] = {}
     for start in range(0, len(names), _COUNTED_AT_ONCE):
         part = names[start : start + _COUNTED_AT_ONCE]
         counts = "\nUNION ALL\n".join(
@@ -75,9 +81,9 @@ def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> fr
         except duckdb.InterruptException:
             raise
         except duckdb.Error:
-            continue
-        small_relations += [part[number] for number, count in rows if count <= ROW_GROUP]
-    return frozenset(small_relations)
+            rows = [(number, ROW_GROUP + 1) for number in range(len(part))]
+        found |= {part[number]: int(count) for number, count in rows}
+    return found
 
 
 @contextmanager

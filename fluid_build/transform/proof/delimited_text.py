@@ -101,7 +101,8 @@ def prove_text(source: Source, table: Table) -> TextProof | None:
     except duckdb.InterruptException:
         raise
     except duckdb.OutOfMemoryException as error:
-        raise build_failure(f"The files of {table.name!r} couldn't be compared", error) from error
+        what = f"The files of {table.name!r} couldn't be compared"
+        raise build_failure(source.connection, what, error) from error
     except (*DUCKDB_ERRORS, *READ_ERRORS, ValueError) as error:
         paths = [path for part in origin.parts for path in part.paths]
         raise SourceChangedError(

@@ -66,7 +66,7 @@ def prove_nested(source: Source, table: Table) -> NestedProof | None:
         raise
     except duckdb.Error as error:
         raise build_failure(
-            f"The documents of {table.name!r} couldn't be rebuilt", error
+            source.connection, f"The documents of {table.name!r} couldn't be rebuilt", error
         ) from error
     return NestedProof(
         tables=documents.tables,

@@ -13,14 +13,12 @@ from typing import Literal
 
 import duckdb
 
-from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.profiling.measure.text_types import MOST_SPELLINGS, are_truths
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import quote
-from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.sources.text_values.canonical_text import canonical_text, canonical_value
 from fluid_build.sources.text_values.conventions import DECIMAL_MARKS
 from fluid_build.sources.text_values.exact_numbers import NUMBER_TYPES, are_codes_sql
@@ -32,8 +30,8 @@ from fluid_build.transform.plan.elements import (
     TransformPlan,
     ValueColumn,
 )
-from fluid_build.transform.plan.execution import Built, build_failure, built
-from fluid_build.transform.plan.parallel_sessions import in_sessions, small
+from fluid_build.transform.plan.execution import Built, build_failure
+from fluid_build.transform.plan.parallel_sessions import ROW_GROUP, in_sessions, small
 from fluid_build.transform.plan.quarantine import KeptApart
 from fluid_build.transform.plan.techniques import checks, kept_apart, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
@@ -41,8 +39,8 @@ from fluid_build.transform.proof.differing_rows import DifferingRow, differing_r
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
-from fluid_build.transform.proof.partial_deliveries import without_what_they_refer_to
 from fluid_build.transform.proof.row_comparison import (
+    By,
     Columns,
     Counts,
     RowComparison,
@@ -103,36 +101,10 @@ def _texts(spellings: object) -> Iterator[str]:
         yield from (str(spelling) for spelling in spellings if spelling is not None)
 
 
-# Dates that no timestamp holds: a model that needs their week or their moment can't be built.
-
-
-def explained(source: Source, plan: TransformPlan, error: BuildFailedError) -> BuildFailedError:
-    """Return the error that names the first column with such dates, or else the error itself."""
-    relations = {table.name: table.relation for table in source.tables}
-    for planned in plan.sources:
-        for name, type_ in planned.columns:
-            if type_ != "DATE" or planned.at_source not in relations:
-                continue
-            column = f"TRY_CAST({quote(name)} AS DATE)"
-            row = source.connection.execute(
-                f"SELECT count(*) FROM {relations[planned.at_source]}"
-                f" WHERE isfinite({column}) AND TRY_CAST({column} AS TIMESTAMP) IS NULL"
-            ).fetchone()
-            if row is not None and row[0]:
-                return BuildFailedError(
-                    f"The column {name!r} of {planned.at_source!r} has"
-                    f" {counted(int(row[0]), 'date')} outside of the years that a timestamp can"
-                    " have, 290308 BC to 294246.",
-                    hint="Correct them at the source, leave the table out with --exclude, or use"
-                    " --technique flat.",
-                )
-    return error
-
-
 Verdict = Literal["proven", "holds in the sample", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
 
-_MOST_NAMED = 5
+MOST_NAMED = 5
 """Tables named in the reason, which is a sentence; the others are counted."""
 
 
@@ -148,15 +120,15 @@ class TableProof(ModelPart):
     """The proof of one source table.
 
     ``missing`` rows are in the source and weren't rebuilt, ``unexpected`` ones the other way round;
-    a row that's there twice and was rebuilt once is missing once. Of a table that isn't whole in
-    each delivery, all that was delivered is compared, ``kept`` rows of it in earlier ones. Where a
-    table is proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are
-    None. ``empty`` means
-    that both sides were compared and have no row. ``misread`` are columns of codes that were read
-    as numbers or truths. Rows that are ``quarantined`` are kept, though they aren't rebuilt.
-    ``text`` compares a table that was read from
-    delimited text with its files, ``nested`` the nested documents that a table was split from with
-    what the tables have of them.
+    a row that's there twice and was rebuilt once is missing once. ``compared`` says whether the
+    rows were or, of equal tables, the sums of their hashes. Of a table that isn't whole in each
+    delivery, all that was delivered is compared, ``kept`` rows of it in earlier ones. Where a table
+    is proven by its figures, ``rebuilt``, ``missing``, ``unexpected``, ``compared`` and
+    ``types_equal`` are None. ``empty`` means that both sides were compared and have no row.
+    ``misread`` are columns of codes that were read as numbers or truths. Rows that are
+    ``quarantined`` are kept, though they aren't rebuilt. ``text`` compares a table that was read
+    from delimited text with its files, ``nested`` the nested documents that a table was split from
+    with what the tables have of them.
     """
 
     table: str
@@ -166,6 +138,7 @@ class TableProof(ModelPart):
     missing: int | None = None
     unexpected: int | None = None
     kept: int | None = None
+    compared: By | None = None
     types_equal: bool | None = None
     type_differences: tuple[TypeDifference, ...] = ()
     by_value: tuple[str, ...] = ()
@@ -211,7 +184,8 @@ class Proof(ModelPart):
 class Claims:
     """What to compare, which columns may not be shown, and whether 0.0 and -0.0 are the same.
 
-    ``kept_apart`` says by table how the rows are found that are in quarantine.
+    ``kept_apart`` says by table how the rows are found that are in quarantine. ``exact`` compares
+    large tables row by row as well.
     """
 
     rebuilds: tuple[Rebuild, ...] = ()
@@ -219,55 +193,14 @@ class Claims:
     hidden: HiddenColumns = field(default_factory=HiddenColumns)
     zeros: Zeros = "signed"
     kept_apart: Mapping[str, KeptApart] = field(default_factory=dict)
+    exact: bool = False
 
 
-def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
+def claims(model: LogicalModel, plan: TransformPlan, *, exact: bool = False) -> Claims:
     """Return everything that a model's technique claims about it."""
     hidden = hidden_columns(model, plan)
-    return Claims(rebuilds(model), checks(model), hidden, kept_apart=kept_apart(model))
-
-
-def build_and_prove(
-    source: Source, plan: TransformPlan, model: LogicalModel, *, on_progress: OnProgress = ignore
-) -> Proof:
-    """Build a model from its source, on copies of files that can't be queried in place.
-
-    Raises SourceChangedError and BuildFailedError as ``built`` and ``prove`` do.
-    """
-
-    def work() -> Proof:
-        try:
-            with built(source, plan, on_progress=on_progress) as database:
-                proof = prove(database, model, on_progress=on_progress)
-                return _without_undelivered(database, model, proof)
-        except BuildFailedError as error:
-            raise explained(source, plan, error) from error
-
-    proof = staged_where_needed(source, work)
-    return limited_to_samples(source, plan, with_reading(source, plan, proof))
-
-
-def _without_undelivered(database: Built, model: LogicalModel, proof: Proof) -> Proof:
-    """Return a proof that says nothing of tables whose rows lead to some of earlier deliveries."""
-    if proof.verdict != "lost":
-        return proof
-    leading = without_what_they_refer_to(database.connection, model)
-    tables = tuple(
-        table.model_copy(update={"verdict": "not compared"})
-        if table.verdict == "lost" and table.table in leading
-        else table
-        for table in proof.tables
-    )
-    verdict, reason = _judged(tables)
-    unproven = [table.table for table in tables if table.verdict == "not compared"]
-    if verdict == "not proven" and unproven:
-        reason = (
-            f"Not compared: {listed_up_to(_MOST_NAMED, unproven)}, where rows refer to rows of"
-            " earlier deliveries that the source doesn't have today. `fluid verify --warehouse`"
-            " compares all that was delivered."
-        )
-    update = {"tables": tables, "verdict": verdict, "reason": reason}
-    return proof.model_copy(update=update)
+    apart = kept_apart(model)
+    return Claims(rebuilds(model), checks(model), hidden, kept_apart=apart, exact=exact)
 
 
 def limited_to_samples(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
@@ -302,7 +235,7 @@ def with_reading(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
     """
     tables = _tables_by_model(source, plan)
     proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
-    verdict, reason = _judged(proven_tables)
+    verdict, reason = verdict_on(proven_tables)
     if verdict == proof.verdict != "lost":
         reason = proof.reason
     return proof.model_copy(
@@ -317,27 +250,38 @@ def _with_origin(source: Source, table: Table, proof: TableProof) -> TableProof:
     return proof.model_copy(update={"text": text, "nested": nested, "verdict": verdict})
 
 
-def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
+def prove(
+    database: Built,
+    model: LogicalModel,
+    *,
+    exact: bool = False,
+    on_progress: OnProgress = ignore,
+) -> Proof:
     """Compare what was built of a model with its source.
 
-    Raises BuildFailedError where a query of the proof can't be run.
+    ``exact`` compares large tables row by row as well. Raises BuildFailedError where a query of the
+    proof can't be run.
     """
-    promised = claims(model, database.plan)
+    promised = claims(model, database.plan, exact=exact)
     return compare(database.connection, database.plan, promised, on_progress=on_progress)
 
 
 def prove_stored(
-    database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore
+    database: Built,
+    model: LogicalModel,
+    *,
+    exact: bool = False,
+    on_progress: OnProgress = ignore,
 ) -> Proof:
     """Compare what a database file holds of a model with its source, as ``prove`` does.
 
     Rows that differ in the sign of a zero alone are the same, and the reason says that there are
     some: the file keeps one of two equal numbers.
     """
-    proof = prove(database, model, on_progress=on_progress)
+    proof = prove(database, model, exact=exact, on_progress=on_progress)
     if proof.verdict != "lost":
         return proof
-    promised = replace(claims(model, database.plan), zeros="equal")
+    promised = replace(claims(model, database.plan, exact=exact), zeros="equal")
     equal = compare(database.connection, database.plan, promised, on_progress=on_progress)
     names = [
         table.table
@@ -346,7 +290,7 @@ def prove_stored(
     ]
     if not names:
         return proof
-    tables = listed_up_to(_MOST_NAMED, names)
+    tables = listed_up_to(MOST_NAMED, names)
     note = f"In {tables}, the database has 0.0 for -0.0 or the other way round, which are equal."
     return equal.model_copy(update={"reason": f"{equal.reason} {note}"})
 
@@ -359,9 +303,18 @@ def compare(
     on_progress: OnProgress = ignore,
 ) -> Proof:
     """Check claims about a plan in a database with the schemas ``source`` and ``model``."""
-    tables = _tables(connection, plan, promised, on_progress)
+    apart = quarantined(connection, plan, promised.kept_apart)
+    tables = table_proofs(connection, plan, plan.sources, promised, apart, on_progress)
+    return judged(plan, tables, on_progress)
+
+
+def judged(
+    plan: TransformPlan, proofs: Mapping[str, TableProof], on_progress: OnProgress = ignore
+) -> Proof:
+    """Return the proof of a model from those of all its tables, by name."""
     on_progress(Progress("prove", len(plan.sources), len(plan.sources)))
-    verdict, reason = _judged(tables)
+    tables = tuple(proofs[source.table] for source in plan.sources)
+    verdict, reason = verdict_on(tables)
     return Proof(
         name=plan.name,
         technique=plan.technique,
@@ -371,15 +324,22 @@ def compare(
     )
 
 
-def _tables(
+def table_proofs(
     connection: duckdb.DuckDBPyConnection,
     plan: TransformPlan,
+    sources: Sequence[PlanSource],
     promised: Claims,
-    on_progress: OnProgress,
-) -> tuple[TableProof, ...]:
-    """Return the proof of each table: small ones together, large ones one after the other."""
-    sources = plan.sources
-    by_table = _by_table(connection, plan, promised)
+    apart: Mapping[str, Quarantined],
+    on_progress: OnProgress = ignore,
+    *,
+    done: int = 0,
+) -> dict[str, TableProof]:
+    """Return the proofs of some tables: small ones together, large ones one after the other.
+
+    ``apart`` is what is in quarantine. Before these, ``done`` tables have been compared.
+    """
+    total = len(plan.sources)
+    by_table = _by_table(connection, sources, promised, apart)
     few_rows = small(connection, (f"source.{source.id}" for source in sources))
     small_sources = [source for source in sources if f"source.{source.id}" in few_rows]
     large_sources = [source for source in sources if f"source.{source.id}" not in few_rows]
@@ -395,13 +355,13 @@ def _tables(
     ]
     with closing(in_sessions(connection, work)) as results:
         for source, proof in zip(small_sources, results, strict=True):
-            on_progress(Progress("prove", len(proofs), len(sources), source.table))
+            on_progress(Progress("prove", done + len(proofs), total, source.table))
             proofs[source.table] = proof
     for source in large_sources:
-        on_progress(Progress("prove", len(proofs), len(sources), source.table))
+        on_progress(Progress("prove", done + len(proofs), total, source.table))
         of_table = by_table.get(source.table)
         proofs[source.table] = _named_table(connection, source, of_table, promised.hidden)
-    return tuple(proofs[source.table] for source in sources)
+    return proofs
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,19 +370,25 @@ class _OfTable:
     checks: tuple[Check, ...]
     zeros: Zeros
     quarantined: Quarantined | None
+    exact: bool
 
 
 def _by_table(
-    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, promised: Claims
+    connection: duckdb.DuckDBPyConnection,
+    sources: Sequence[PlanSource],
+    promised: Claims,
+    quarantine: Mapping[str, Quarantined],
 ) -> Mapping[str, _OfTable]:
-    rebuilds_by_table = {rebuild.table: rebuild for rebuild in promised.rebuilds}
+    names = {source.table for source in sources}
+    rebuilds_by_table = {each.table: each for each in promised.rebuilds if each.table in names}
     apart = {
         table: of_table
-        for table, of_table in quarantined(connection, plan, promised.kept_apart).items()
-        if _is_kept(connection, of_table, rebuilds_by_table[table])
+        for table, of_table in quarantine.items()
+        if table in names and _is_kept(connection, of_table, rebuilds_by_table[table])
     }
+    checks = [check for check in promised.checks if check.table in names]
     checks_by_table: dict[str, list[Check]] = {}
-    for check in on_sound_rows(connection, promised.checks, rebuilds_by_table, apart):
+    for check in on_sound_rows(connection, checks, rebuilds_by_table, apart):
         checks_by_table.setdefault(check.table, []).append(check)
     return {
         table: _OfTable(
@@ -430,6 +396,7 @@ def _by_table(
             tuple(checks_by_table.get(table, ())),
             promised.zeros,
             apart.get(table),
+            promised.exact,
         )
         for table in (*rebuilds_by_table, *checks_by_table)
     }
@@ -460,7 +427,8 @@ def _named_table(
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
-        raise build_failure(f"The comparison of {source.table!r} failed to run", error) from error
+        what = f"The comparison of {source.table!r} failed to run"
+        raise build_failure(connection, what, error) from error
 
 
 def _table(
@@ -507,7 +475,10 @@ def _rebuilt(
     read_as = dict(original)
     expected = tuple((name, read_as.get(name, type_)) for name, type_ in source_columns)
     types = tuple(_type_differences(expected, columns, rebuild.by_value))
-    comparison = replace(_comparison(rebuild, original, columns), zeros=promised.zeros)
+    by_rows = promised.exact or proof.rows <= ROW_GROUP
+    comparison = replace(
+        _comparison(rebuild, original, columns), zeros=promised.zeros, exact=by_rows
+    )
     apart = promised.quarantined
     if apart is not None:
         comparison = _with_kept(comparison, apart, rebuild)
@@ -518,7 +489,7 @@ def _rebuilt(
     kept = None
     if rebuild.delivered:
         today = between(rebuild.delivered, original, rebuild.original, original)
-        arrived = count(connection, replace(today, zeros=promised.zeros))
+        arrived = count(connection, replace(today, zeros=promised.zeros, exact=by_rows))
         unread, kept = arrived.missing, arrived.unexpected
     misread = misread_columns(connection, rebuild.original, rebuild.by_value)
     equal = not (types or counts.missing or counts.unexpected or unread or misread)
@@ -529,6 +500,7 @@ def _rebuilt(
             "missing": counts.missing + unread,
             "unexpected": counts.unexpected,
             "kept": kept,
+            "compared": counts.by,
             "types_equal": not types,
             "type_differences": types,
             "by_value": tuple(column.name for column in rebuild.by_value),
@@ -608,7 +580,8 @@ def _type_differences(
             yield TypeDifference(column=theirs[0], source=None, rebuilt=theirs[1])
 
 
-def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
+def verdict_on(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
+    """Return the verdict on a model whose tables are proven so, and the reason in a sentence."""
     misread = [table.table for table in tables if table.text and not table.text.holds]
     if misread:
         return (
@@ -619,7 +592,7 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
     if torn:
         return (
             "lost",
-            f"The nested documents of {listed_up_to(_MOST_NAMED, torn)} can't be rebuilt from their"
+            f"The nested documents of {listed_up_to(MOST_NAMED, torn)} can't be rebuilt from their"
             " tables.",
         )
     lost = [table.table for table in tables if table.verdict == "lost"]
@@ -644,7 +617,7 @@ def _kept(tables: Sequence[TableProof]) -> Iterator[str]:
     if kept:
         rows = counted(sum(kept.values()), "row")
         verb = "is" if sum(kept.values()) == 1 else "are"
-        yield f"{rows} of {listed_up_to(_MOST_NAMED, [*kept])} {verb} kept from earlier deliveries."
+        yield f"{rows} of {listed_up_to(MOST_NAMED, [*kept])} {verb} kept from earlier deliveries."
 
 
 def quarantine_sentences(proof: Proof) -> Iterator[str]:

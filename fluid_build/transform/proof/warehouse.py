@@ -95,11 +95,13 @@ def prove_warehouse(
     place: str,
     *,
     schema: str | None = None,
+    exact: bool = False,
     on_progress: OnProgress = ignore,
 ) -> WarehouseProof:
     """Compare the warehouse at a URI or path with its source.
 
     ``schema`` is where the model's relations are, by default where the dbt project builds them.
+    ``exact`` compares large tables row by row as well.
     Raises SourceNotFoundError where there's no such file, and UsageError for anything but a DuckDB
     file or a PostgreSQL database.
     """
@@ -116,7 +118,7 @@ def prove_warehouse(
             return WarehouseProof(chosen, None, faults)
         former = _former_record_sources(file, within, plan)
         with built_by_dbt(source, plan, file, schema=within) as warehouse:
-            proof = prove_stored(warehouse, model, on_progress=on_progress)
+            proof = prove_stored(warehouse, model, exact=exact, on_progress=on_progress)
             load_date = _last_load(warehouse, model)
             connection, stored = warehouse.connection, _stored(plan)
             names = plan.column_names

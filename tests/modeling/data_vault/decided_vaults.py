@@ -24,7 +24,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.building import build_and_prove
+from fluid_build.transform.proof.proof import Proof
 
 STATEMENTS = (
     "CREATE TABLE category (id INTEGER PRIMARY KEY, name VARCHAR)",
