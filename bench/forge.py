@@ -41,7 +41,7 @@ from fluid_build.contract.exports.formats import export
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract, validate
 from fluid_build.demo import build_shop
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source

@@ -43,7 +43,7 @@ from fluid_build.copilot.store.backends.sqlite import SqliteBackend  # noqa: E40
 from fluid_build.copilot.store.configured import STORE_NAME  # noqa: E402
 from fluid_build.errors import FluidError  # noqa: E402
 from fluid_build.forging import ForgeOptions  # noqa: E402
-from fluid_build.forging.report_file import REPORT_FILE  # noqa: E402
+from fluid_build.forging.documents import REPORT_FILE  # noqa: E402
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace  # noqa: E402
 from fluid_build.pipeline.running import RunResult, begin_run, start_run  # noqa: E402
 from fluid_build.pipeline.runs import RunLog  # noqa: E402

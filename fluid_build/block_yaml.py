@@ -13,6 +13,8 @@ from functools import lru_cache
 _BARE = re.compile(r"[A-Za-z_(][^\n]*")
 # A colon or a hash may end a bare text early, and blanks at its end would be lost.
 _ENDS_EARLY = re.compile(r": |:$| #| $")
+# Some readers of YAML 1.1 end a bare text in a flow at any colon.
+_ENDS_FLOW = re.compile(r"[,:?{}\[\]]")
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 # Beside what YAML calls unprintable: line breaks, and marks that turn the direction of text.
 _UNPRINTABLE = re.compile(
@@ -22,14 +24,19 @@ _ESCAPED = re.compile(f'["\\\\]|{_UNPRINTABLE.pattern}')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
-def block_yaml(document: Mapping[str, object]) -> str:
-    """Return the document as YAML, in its own order; keys are of at most 1,000 characters."""
+def block_yaml(document: Mapping[str, object], width: int = 0) -> str:
+    """Return the document as YAML, in its own order; keys are of at most 1,000 characters.
+
+    A mapping or list below it that fits into one line of ``width`` characters is written as one.
+    """
     lines: list[str] = []
-    _mapping(document, "", "", lines)
+    _mapping(document, "", "", lines, width)
     return "\n".join(lines) + "\n"
 
 
-def _mapping(value: Mapping[str, object], first: str, indent: str, lines: list[str]) -> None:
+def _mapping(
+    value: Mapping[str, object], first: str, indent: str, lines: list[str], width: int
+) -> None:
     """Lines of a mapping; the first one begins with ``first``, the others with ``indent``."""
     start = first
     for key, item in value.items():
@@ -37,27 +44,52 @@ def _mapping(value: Mapping[str, object], first: str, indent: str, lines: list[s
         start = indent
         if isinstance(item, str):
             lines.append(f"{head} {_text(item)}")
-        elif isinstance(item, Mapping) and item:
-            lines.append(head)
-            _mapping(item, f"{indent}  ", f"{indent}  ", lines)
-        elif isinstance(item, Sequence) and item:
-            lines.append(head)
-            _sequence(item, indent, lines)
-        else:
+        elif not isinstance(item, Mapping | Sequence) or not item:
             lines.append(f"{head} {_scalar(item)}")
+        elif width and (text := _flow(item, width - len(head) - 1)):
+            lines.append(f"{head} {text}")
+        elif isinstance(item, Mapping):
+            lines.append(head)
+            _mapping(item, f"{indent}  ", f"{indent}  ", lines, width)
+        else:
+            lines.append(head)
+            _sequence(item, indent, lines, width)
 
 
-def _sequence(value: Sequence[object], indent: str, lines: list[str]) -> None:
+def _sequence(value: Sequence[object], indent: str, lines: list[str], width: int) -> None:
     for item in value:
         if isinstance(item, str):
             lines.append(f"{indent}- {_text(item)}")
-        elif isinstance(item, Mapping) and item:
-            _mapping(item, f"{indent}- ", f"{indent}  ", lines)
-        elif isinstance(item, Sequence) and item:
-            lines.append(f"{indent}-")
-            _sequence(item, f"{indent}  ", lines)
-        else:
+        elif not isinstance(item, Mapping | Sequence) or not item:
             lines.append(f"{indent}- {_scalar(item)}")
+        elif width and (text := _flow(item, width - len(indent) - 2)):
+            lines.append(f"{indent}- {text}")
+        elif isinstance(item, Mapping):
+            _mapping(item, f"{indent}- ", f"{indent}  ", lines, width)
+        else:
+            lines.append(f"{indent}-")
+            _sequence(item, f"{indent}  ", lines, width)
+
+
+def _flow(value: object, room: int) -> str:
+    """Return a value in flow style, "" where it takes more than ``room`` characters."""
+    if isinstance(value, str):
+        text = _text_in_flow(value) if len(value) <= room else ""
+        return text if len(text) <= room else ""
+    if not isinstance(value, Mapping | Sequence) or not value:
+        return _scalar(value)
+    parts = []
+    keys: Sequence[object] = tuple(value) if isinstance(value, Mapping) else ()
+    room -= 2
+    for at, item in enumerate(value.values() if isinstance(value, Mapping) else value):
+        head = f"{_text_in_flow(str(keys[at]))}: " if keys else ""
+        text = _flow(item, room - len(head))
+        room -= len(head) + len(text) + 2
+        if not text or room < -2:
+            return ""
+        parts.append(head + text)
+    inner = ", ".join(parts)
+    return f"{{{inner}}}" if keys else f"[{inner}]"
 
 
 def _scalar(value: object) -> str:
@@ -90,6 +122,12 @@ def _text(value: str) -> str:
         return f"'{value}'" if value.lower() in _NOT_TEXT else value
     quoted = value.replace("'", "''")
     return f"'{quoted}'"
+
+
+def _text_in_flow(value: str) -> str:
+    """Return a text between commas and brackets, which it may not hold outside of quotes."""
+    text = _text(value)
+    return f"'{text}'" if text == value and _ENDS_FLOW.search(value) else text
 
 
 @lru_cache(maxsize=1024)

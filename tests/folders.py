@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 
 
 def every_file(folder: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from fluid_build.decisions.verdicts import Verdict
 from fluid_build.errors import SourceChangedError, UsageError
 from fluid_build.forging import Forged, ForgeOptions, write_forged
 from fluid_build.forging import forge as forge_source
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.forging.table_choice import as_decided, as_in_folder
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress

@@ -15,7 +15,7 @@ from fluid_build.errors import (
     SourceChangedError,
     UsageError,
 )
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page
 from fluid_build.secrets import redact

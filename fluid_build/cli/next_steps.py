@@ -18,7 +18,7 @@ from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.extras import python_for, runs_here
 from fluid_build.forging import CONTRACT_FILE, Forged, ForgeOptions
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView

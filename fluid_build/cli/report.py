@@ -9,7 +9,7 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.pages import open_page, opening
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.pipeline.folder_page import make_page
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Part, first_line, whole

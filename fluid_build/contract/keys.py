@@ -7,7 +7,7 @@ from here by every format that has a place for it.
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.fluid import DqRule, Expose, FluidContract
@@ -104,6 +104,11 @@ def names_of(label: str | None) -> Columns:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return ()
     return tuple(names)
+
+
+def names_label(names: Iterable[str]) -> str:
+    """Return names or values as one label: a JSON list, as any of them may have a comma."""
+    return json.dumps(list(names), ensure_ascii=False)
 
 
 def allows_nothing(rule: DqRule) -> bool:

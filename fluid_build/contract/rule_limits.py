@@ -8,6 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from fluid_build.contract.fluid import DqRule
 from fluid_build.text import counted
@@ -30,6 +31,13 @@ _IN_WORDS: Mapping[str, str] = {
 }
 _WHOLE = 100
 _FEWEST_DECIMALS = 2
+
+
+MEASURED: Mapping[str, str] = {"limit": "measured"}
+"""The label of a rule whose limit is what the data kept, and what no reader can rely on."""
+_FINEST = 9
+"""Decimals of a limit: a source of a billion rows may have a single one that breaks a rule."""
+_TOO_LAX = 10
 
 
 class UnclearLimitError(ValueError):
@@ -89,6 +97,28 @@ def _most(rule: DqRule) -> int | None:
     if not label.isascii() or not label.isdigit() or len(label) > len(str(2**63)):
         raise UnclearLimitError("its label max-violations isn't a number of rows")
     return int(label)
+
+
+def limit_with_room(broken: int, rows: int) -> float | None:
+    """Return the share of rows that must keep a rule which so many break; None for every row.
+
+    What is broken may grow as by chance (by two standard deviations), and the share that may be
+    is rounded up to 1, 2 or 5 of a power of ten: a night like the others breaks no limit.
+    """
+    if not broken or not rows:
+        return None
+    most = Decimal(broken + 2 * math.sqrt(broken)) / rows
+    steps = (Decimal(digit).scaleb(-at) for at in range(_FINEST, 0, -1) for digit in (1, 2, 5))
+    return float(1 - next((step for step in steps if step >= most), Decimal(1)))
+
+
+def is_kept(limit: float, next_limit: float) -> bool:
+    """Return whether a limit stays where today's data asks for another one, with its room.
+
+    It does unless it's too tight, or allows for ten times as much. A rule that nothing breaks any
+    more is for every row again.
+    """
+    return 0 < limit <= next_limit < 1 and 1 - limit < _TOO_LAX * (1 - next_limit)
 
 
 def percent(share: float) -> str:

@@ -5,7 +5,7 @@ source does, and are no change of it. All exposes of a contract have one version
 the version of the product in formats that have one for it.
 """
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from fluid_build.contract.differences.differing import (
     highest_version,
     version_after,
 )
-from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.fluid import DqRule, Expose, FluidContract
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.read.parsers import read_yaml
+from fluid_build.contract.rule_limits import is_kept
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import ContractError, SourceError
@@ -89,6 +90,7 @@ def continued(
     """
     if earlier is None or not earlier.version:
         return None
+    contract = _with_kept_limits(contract, parse_contract(earlier.document))
     place = Path(CONTRACT_FILE)
     found = differences(
         Comparable("contract", place, earlier.document),
@@ -104,3 +106,30 @@ def continued(
     exposes = [expose.model_copy(update={"version": version.next}) for expose in contract.exposes]
     written = contract.model_copy(update={"labels": labels, "exposes": exposes})
     return ContractChange(written, version, found)
+
+
+def _with_kept_limits(contract: FluidContract, earlier: FluidContract) -> FluidContract:
+    """Return a contract with the limits of an earlier one, where they still fit the data."""
+    limits = {
+        (expose.expose_id, rule.id): rule.threshold
+        for expose in earlier.exposes
+        for rule in _rules(expose)
+    }
+    exposes = []
+    for expose in contract.exposes:
+        rules = []
+        for rule in _rules(expose):
+            limit = limits.get((expose.expose_id, rule.id))
+            keeps = limit and rule.threshold and is_kept(limit, rule.threshold)
+            rules.append(rule.model_copy(update={"threshold": limit}) if keeps else rule)
+        promise = expose.contract
+        if promise.dq is not None:
+            dq = promise.dq.model_copy(update={"rules": rules})
+            promise = promise.model_copy(update={"dq": dq})
+        exposes.append(expose.model_copy(update={"contract": promise}))
+    return contract.model_copy(update={"exposes": exposes})
+
+
+def _rules(expose: Expose) -> Sequence[DqRule]:
+    dq = expose.contract.dq
+    return (dq.rules or ()) if dq is not None else ()

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import to_json
 
-from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
-from fluid_build.contract.write.yaml_text import as_document
+from fluid_build.contract.write.evidence import EVIDENCE_FILE, evidence_document
+from fluid_build.contract.write.yaml_text import as_document, contract_yaml
 from fluid_build.forging.decision_files import decision_documents
 from fluid_build.forging.design_file import DESIGN_FILE, basis_json
 from fluid_build.forging.stages import Designed
@@ -25,6 +25,17 @@ PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
 NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE, DESIGN_FILE)
 """Files with values of rows, which an older version may not have marked as personal."""
+REPORT_FILE = "report.html"
+GENERATED = (
+    MODEL_FILE,
+    PLAN_FILE,
+    PROFILE_FILE,
+    PROOF_FILE,
+    DESIGN_FILE,
+    EVIDENCE_FILE,
+    REPORT_FILE,
+)
+"""Files for programs, or of figures: nobody reviews them line by line."""
 
 
 class InvalidOwnContractError(AssertionError):
@@ -57,7 +68,8 @@ def documents(
     """
     model, plan, profile = designed.model, designed.plan, designed.profile
     return {
-        CONTRACT_FILE: block_yaml(as_document(contract)),
+        CONTRACT_FILE: contract_yaml(contract),
+        EVIDENCE_FILE: to_json(evidence_document(profile, plan), indent=1).decode() + "\n",
         MODEL_FILE: model_json(model),
         PROFILE_FILE: to_json(profile_document(profile), indent=2).decode() + "\n",
         DOCUMENT_FILE: model_document(

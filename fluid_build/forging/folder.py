@@ -1,6 +1,6 @@
 """The folder that a forge writes: its files, its manifest, and what it would change."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.changed_conventions import changed_conventions
 from fluid_build.forging.contract_version import ContractChange, continued, earlier_contract
-from fluid_build.forging.documents import NEVER_SHOWN, documents
+from fluid_build.forging.documents import GENERATED, NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
     HOMELESS_FILE,
@@ -44,9 +44,10 @@ from fluid_build.transform.proof.manifest import (
     manifest_json,
 )
 from fluid_build.transform.proof.proof import Proof
-from fluid_build.transform.proof.written_proof import proof_files
+from fluid_build.transform.proof.written_proof import QUERIES_FOLDER, proof_files
 from fluid_build.transform.sqlmesh.project import sqlmesh_project
 
+_ATTRIBUTES_FILE = ".gitattributes"
 _MOST_BYTES = 4 * 1024 * 1024
 """Of a file of migrations: one of a thousand columns has a tenth of it."""
 
@@ -245,12 +246,20 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
     files: dict[str, Content] = {**outputs.documents, **proven, **project.files}
     if project.tool == "dbt" and project.files:
         files[RECORD_FILE] = record(files)
+    files[_ATTRIBUTES_FILE] = _attributes(files)
     if project.access is None:
         yield files
         return
     with owned_folder() as aside:
         landed = write_copies(outputs.source, plan, project.access, aside.path)
         yield files | {f"{project.tool}/{name}": path for name, path in landed.items()}
+
+
+def _attributes(files: Collection[str]) -> str:
+    """Return what tells Git, and who shows its changes, which files nobody reviews."""
+    own = (*GENERATED, MANIFEST_FILE, *(name for name in (RECORD_FILE,) if name in files))
+    long = "".join(f"/{name} linguist-generated -diff\n" for name in own)
+    return f"{long}/{QUERIES_FOLDER}/* linguist-generated\n"
 
 
 def _differences(

@@ -14,7 +14,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.decisions.language import AnyDecision, PersonalData
 from fluid_build.errors import DecisionError, OutputError, SourceError
-from fluid_build.forging.documents import MODEL_FILE, PLAN_FILE
+from fluid_build.forging.documents import MODEL_FILE, PLAN_FILE, REPORT_FILE
 from fluid_build.forging.results import Forged
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
@@ -32,7 +32,6 @@ from fluid_build.transform.proof.folder_changes import FileChange, edited_files
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, read_manifest, read_text
 from fluid_build.transform.proof.proof import Proof
 
-REPORT_FILE = "report.html"
 _SOURCE, _WHERE = "SOURCE", "SOURCE is where the data is"
 """What stands for a place that a page doesn't say, and what to put there."""
 

@@ -17,7 +17,7 @@ import pytest
 
 from fluid_build.errors import OutputError
 from fluid_build.forging import forge
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.pipeline.folder_page import reviewed_facts
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.pipeline.runs import RunLog
 from fluid_build.report.page.page_file import is_page
 from tests.cli.running import COMMAND, Fluid

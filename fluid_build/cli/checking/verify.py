@@ -139,7 +139,7 @@ def verify(
 def refresh_page(folder: Path) -> None:
     """Show the new proof in the page of a folder; the verification holds if that fails."""
     # What makes pages takes a while to import, and most verifications change no proof.
-    from fluid_build.forging.report_file import REPORT_FILE
+    from fluid_build.forging.documents import REPORT_FILE
     from fluid_build.pipeline.folder_page import make_page
 
     path = folder / REPORT_FILE

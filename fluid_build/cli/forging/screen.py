@@ -19,7 +19,7 @@ from fluid_build.forging import (
     Forged,
 )
 from fluid_build.forging.design_file import DESIGN_FILE
-from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.forging.documents import REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from fluid_build.contract.column_types import holds_all, value_type
 from fluid_build.contract.differences.change import Action, DocumentChange, Level
+from fluid_build.contract.lineage import Origins
 from fluid_build.contract.printable import escaped, shown
 from fluid_build.text import listed_up_to
 
@@ -31,11 +32,15 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The element and the field that a comparison is at."""
+    """The element and the field that a comparison is at.
+
+    ``origins`` are those of the columns of both documents.
+    """
 
     kind: str
     names: tuple[str, ...] = ()
     field: str = ""
+    origins: tuple[Origins, Origins] = ({}, {})
 
     def at(self, field: str) -> "Place":
         """Return a field of the same element, inside the one that this is, if it is one."""
@@ -57,6 +62,8 @@ class Place:
 
 
 Treatment = Callable[[Place, Any, Any], Iterator[DocumentChange]]
+Origin = Callable[[Document, tuple[str, ...], Origins], object]
+"""What an element is made of, by its names and the origins of the columns of its document."""
 Derived = Callable[[Place, Document, Document], Iterator[DocumentChange]]
 
 
@@ -76,8 +83,8 @@ class ElementKind:
     name: str
     identity: Callable[[Document], str]
     fields: Fields
-    origin: Callable[[Document], object] = field(default=lambda _element: None)
-    """What an element is made of: alike in two elements, one is probably the other renamed."""
+    origin: Origin = field(default=lambda _element, _names, _origins: None)
+    """Alike in two elements, one is probably the other renamed."""
 
 
 def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[DocumentChange]:
@@ -225,14 +232,18 @@ def elements(kind: ElementKind) -> Treatment:
         before, after = _by_name(kind, old), _by_name(kind, new)
         gone = [name for name in before if name not in after]
         come = [name for name in after if name not in before]
-        renamed = _find_renamed(kind, {n: before[n] for n in gone}, {n: after[n] for n in come})
+        origins = (
+            [(kind.origin(side[name], (*place.names, name), known), name) for name in names]
+            for side, names, known in zip((before, after), (gone, come), place.origins, strict=True)
+        )
+        renamed = _find_renamed(*origins)
         for name in gone:
             yield _added_or_removed(kind, place, name, "removed", renamed.get(name))
         for name, element in after.items():
             if name not in before:
                 yield _added_or_removed(kind, place, name, "added", None)
             else:
-                here = Place(kind.name, (*place.names, name))
+                here = Place(kind.name, (*place.names, name), origins=place.origins)
                 yield from compare(kind.fields, here, before[name], element)
         staying = [name for name in before if name in after]
         if staying != [name for name in after if name in before]:
@@ -270,11 +281,9 @@ def _by_name(kind: ElementKind, listed: Any) -> dict[str, Document]:
 
 
 def _find_renamed(
-    kind: ElementKind, gone: Mapping[str, Document], come: Mapping[str, Document]
+    olds: Sequence[tuple[object, str]], news: Sequence[tuple[object, str]]
 ) -> dict[str, str]:
     """Return the new names of removed elements, where one added element has the same origin."""
-    olds = [(kind.origin(element), name) for name, element in gone.items()]
-    news = [(kind.origin(element), name) for name, element in come.items()]
     new_names = {}
     for origin, name in olds:
         if origin is None or sum(same(origin, other) for other, _ in olds) > 1:

@@ -22,6 +22,8 @@ from fluid_build.contract.differences.comparing import (
     restriction,
 )
 from fluid_build.contract.differences.rule_strength import RULE, shortness
+from fluid_build.contract.keys import names_of
+from fluid_build.contract.lineage import Origins
 from fluid_build.modeling.evolution import EMPTIED, RETIRED
 
 _WORDS = cosmetic("Descriptive text only.")
@@ -98,11 +100,10 @@ def _key_of(expose: Document) -> tuple[str, ...]:
     return () if label is None else (str(label),)
 
 
-def _column_origin(column: Document) -> object:
-    """Return the type of a column and its source columns; its own name where it has no label."""
-    labels = column.get("labels") or {}
-    sources = labels.get("source-column") or labels.get("source-columns") or column["name"]
-    return [_type(column), str(sources).casefold()]
+def _column_origin(column: Document, names: tuple[str, ...], origins: Origins) -> object:
+    """Return the type of a column and its source columns; its own name where none are known."""
+    sources = origins.get(".".join((*names[:-1], str(column["name"]))), (column["name"],))
+    return [_type(column), [str(source).casefold() for source in sources]]
 
 
 def _type(column: Document) -> list[object]:
@@ -113,14 +114,14 @@ def _type(column: Document) -> list[object]:
     return [type_.kind, type_.bits, type_.length, type_.precision, type_.scale]
 
 
-def _expose_origin(expose: Document) -> object:
+def _expose_origin(expose: Document, names: tuple[str, ...], origins: Origins) -> object:
     """Return the source tables of an expose and the origins of all its columns."""
     labels = expose.get("labels") or {}
-    sources = labels.get("source-tables") or labels.get("source-table")
-    if sources is None:
+    tables = names_of(labels.get("source-tables")) or (labels.get("source-table"),)
+    if tables == (None,):
         return None
     columns = expose.get("contract", {}).get("schema") or ()
-    return [sources, [_column_origin(column) for column in columns]]
+    return [list(tables), [_column_origin(each, (*names, ""), origins) for each in columns]]
 
 
 def _named_kind(kind: str, fields: Fields, identity: str = "name") -> ElementKind:

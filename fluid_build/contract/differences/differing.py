@@ -11,6 +11,7 @@ from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
 from fluid_build.contract.differences.reading import Comparable
 from fluid_build.contract.differences.rule_strength import ACCEPTED_VALUES
+from fluid_build.contract.lineage import origins_of
 from fluid_build.errors import UsageError
 from fluid_build.modeling.evolution import EMPTIED, GONE
 from fluid_build.text import counted, listed_up_to
@@ -235,7 +236,9 @@ def differences(old: Comparable, new: Comparable) -> Differences:
             hint="Compare two contracts, two models or two folders that `fluid forge` wrote.",
         )
     fields = CONTRACT if old.kind == "contract" else MODEL
-    changes = tuple(compare(fields, Place(old.kind), old.document, new.document))
+    origins = origins_of(old.document.get("lineage")), origins_of(new.document.get("lineage"))
+    place = Place(old.kind, origins=origins)
+    changes = tuple(compare(fields, place, old.document, new.document))
     versions = _advice(old.document, new.document, changes) if old.kind == "contract" else ()
     return Differences(old.kind, changes, bump_of(changes), versions)
 

@@ -22,6 +22,7 @@ from fluid_build.contract.differences.comparing import (
     promise,
     values_list,
 )
+from fluid_build.contract.lineage import Origins
 
 _WORDS = cosmetic("Descriptive text only.")
 _FIGURES = cosmetic("Evidence: statistics of the data when it was profiled.")
@@ -78,7 +79,7 @@ def _kind(name: str) -> ElementKind:
     return ElementKind(_KINDS.get(name, name), _identity, _FIELDS, _origin)
 
 
-def _origin(element: Document) -> object:
+def _origin(element: Document, _names: tuple[str, ...], _origins: Origins) -> object:
     """Return what an element is made of, with its type; None where that's unknown."""
     sources = element.get("source_columns") or element.get("mapped_source_tables")
     return [sources, element.get("type")] if sources else None

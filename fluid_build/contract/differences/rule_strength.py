@@ -18,13 +18,13 @@ from fluid_build.contract.differences.comparing import (
 )
 from fluid_build.contract.durations import moment_before
 from fluid_build.contract.fluid import DqRule
-from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of
+from fluid_build.contract.rule_limits import MEASURED, RuleLimit, UnclearLimitError, limit_of
 
 _SEVERITIES = ("info", "warn", "error", "critical")
 _ACCEPTED = "accepted-values"
 ACCEPTED_VALUES = f"labels.{_ACCEPTED}"
 """The field of a rule that has the values which a column may have."""
-_STRUCTURE = ("to-table", "to-columns", "columns", "rule")
+_STRUCTURE = ("to-table", "to-columns", "rule")
 _LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
 _LOOSER = "The rule is looser: data that used to violate it can occur now."
 _TIGHTER = "The rule is tighter: it promises more."
@@ -75,19 +75,25 @@ def severity(place: Place, old: Document, new: Document) -> Iterator[DocumentCha
 
 def _is_counted_anew(old: Document, new: Document) -> bool:
     """Return whether both limits are what was counted, and say the same of what readers rely on."""
-    if not all(_is_measured(rule) for rule in (old, new)):
-        return False
-    if old.get("type") == new.get("type") == _OPEN:
+    if old.get("type") == new.get("type") == _OPEN and _is_measured(old) and _is_measured(new):
         return True
-    try:
-        return not limit_of(DqRule.model_validate(old)).is_strict
-    except UnclearLimitError:
-        return False
+    return _is_measured(old) and not _is_strict(old) and (_is_measured(new) or _is_strict(new))
 
 
 def _is_measured(rule: Document) -> bool:
+    """Return whether a forge measured a rule's limit; earlier releases counted what broke it."""
     labels = rule.get("labels") or {}
-    return "violations" in labels and labels.get("violations") == labels.get("max-violations")
+    counts = labels.get("violations"), labels.get("max-violations")
+    if counts != (None, None):
+        return counts[0] == counts[1]
+    return labels.items() >= MEASURED.items() or (rule.get("type") == _OPEN and "rule" in labels)
+
+
+def _is_strict(rule: Document) -> bool:
+    try:
+        return limit_of(DqRule.model_validate(rule)).is_strict
+    except UnclearLimitError:
+        return True
 
 
 def _limit_text(rule: Document) -> str:

@@ -106,19 +106,13 @@ def _check_validators() -> tuple[jsonschema_rs.Validator, ...]:
 def _check_of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
     """Return a query where a rule is about some of the rows: a metric counts all of them."""
     scope, limit = scope_of(rule), broken_limit(rule)
-    if (
-        scope is None
-        or scope == EVERY_ROW
-        or limit is None
-        or limit["unit"] != "rows"
-        or not columns
-    ):
+    if scope is None or scope == EVERY_ROW or limit is None or not columns:
         return None
     rows = rows_in(table(expose), scope)
     filled = " AND ".join(f"{quote(name)} IS NOT NULL" for name in columns)
     if rule.type == "completeness":
-        query = f"SELECT COUNT(*) AS broken FROM {rows} WHERE NOT ({filled})"
-    elif rule.type == "uniqueness":
+        query = f"SELECT {_broken(f'NOT ({filled})', limit)} AS broken FROM {rows}"
+    elif rule.type == "uniqueness" and limit["unit"] == "rows":
         query = (
             "SELECT COALESCE(SUM(n - 1), 0) AS broken FROM (SELECT COUNT(*) AS n FROM"
             f" {rows} WHERE {filled} GROUP BY {quote_all(columns)}) AS counted"
@@ -126,8 +120,8 @@ def _check_of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json 
     elif rule.type == "valid_values" and len(columns) == 1:
         values = names_of((rule.labels or {}).get("accepted-values"))
         listed = ", ".join(map(literal, values))
-        text = f"CAST({quote(columns[0])} AS VARCHAR)"
-        query = f"SELECT COUNT(*) AS broken FROM {rows} WHERE {text} NOT IN ({listed})"
+        others = f"CAST({quote(columns[0])} AS VARCHAR) NOT IN ({listed})"
+        query = f"SELECT {_broken(others, limit)} AS broken FROM {rows} WHERE {filled}"
     else:
         return None
     return {"type": "sql", "query": query, **limit}
@@ -184,7 +178,7 @@ def _check_of_reference(
     rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
 ) -> Json | None:
     limit = broken_limit(rule)
-    if reference is None or limit is None or limit["unit"] != "rows":
+    if reference is None or limit is None:
         return None
     parent = exposes[reference.expose]
     pairs = list(zip(reference.columns, reference.to_columns, strict=True))
@@ -193,12 +187,19 @@ def _check_of_reference(
         return None
     match = " AND ".join(f"p.{quote(theirs)} = c.{quote(ours)}" for ours, theirs in pairs)
     filled = " AND ".join(f"c.{quote(ours)} IS NOT NULL" for ours, _ in pairs)
+    orphan = f"p.{quote(reference.to_columns[0])} IS NULL"
     query = (
-        f"SELECT COUNT(*) AS orphans FROM {_child(expose, scope)} AS c "
-        f"LEFT JOIN {table(parent)} AS p ON {match} "
-        f"WHERE {filled} AND p.{quote(reference.to_columns[0])} IS NULL"
+        f"SELECT {_broken(orphan, limit)} AS orphans FROM {_child(expose, scope)} AS c "
+        f"LEFT JOIN {table(parent)} AS p ON {match} WHERE {filled}"
     )
     return {"type": "sql", "query": query, **limit}
+
+
+def _broken(condition: str, limit: Json) -> str:
+    """Return what counts the rows that meet a condition, in the unit of a limit."""
+    if limit["unit"] == "rows":
+        return f"COUNT(CASE WHEN {condition} THEN 1 END)"
+    return f"COALESCE(AVG(CASE WHEN {condition} THEN 100.0 ELSE 0 END), 0)"
 
 
 def _child(expose: Expose, scope: RowScope) -> str:

@@ -28,6 +28,7 @@ from fluid_build.contract.keys import (
     keys_of,
     names_of,
 )
+from fluid_build.contract.lineage import Origins, origins_of
 from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
@@ -74,11 +75,13 @@ class _Whole:
     contract: FluidContract
     keys: tuple[Keys, ...]
     names: list[str]
+    origins: Origins
 
 
 def dcs_document(contract: FluidContract, read: TrackedMapping, _version: str) -> Json:
     """Return the DCS document of a contract; ``read`` is the same contract as a document."""
-    whole = _Whole(contract, keys_of(contract), _model_names(contract.exposes))
+    names = _model_names(contract.exposes)
+    whole = _Whole(contract, keys_of(contract), names, origins_of(read.peek("lineage")))
     exposes = read.parts("exposes")
     lifecycle = read.part("lifecycle")
     retention = lifecycle.text("retention")
@@ -285,7 +288,7 @@ def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Who
             "pii": True if sensitivity == "pii" else None,
             "classification": sensitivity,
             "tags": read.texts("tags"),
-            "lineage": _lineage(column),
+            "lineage": _lineage(column, whole.contract.exposes[index], whole.origins),
             "config": without_none(config),
         }
     )
@@ -295,10 +298,11 @@ def _pointer(reference: TableReference, whole: _Whole) -> str:
     return f"{whole.names[reference.expose]}.{reference.to_columns[0]}"
 
 
-def _lineage(column: ContractColumn) -> Json | None:
-    """Return the source columns of a column, as its label has them: ``table.column``."""
-    labels = column.labels or {}
-    fields = [name.rpartition(".") for name in names_of(labels.get("source-columns"))]
+def _lineage(column: ContractColumn, expose: Expose, origins: Origins) -> Json | None:
+    """Return the source columns of a column, ``table.column`` in the lineage or in its label."""
+    labelled = names_of((column.labels or {}).get("source-columns"))
+    known = origins.get(f"{expose.expose_id}.{column.name}", labelled)
+    fields = [name.rpartition(".") for name in known]
     inputs = [
         {"namespace": "source", "name": table_name, "field": name} for table_name, _, name in fields
     ]

@@ -127,9 +127,7 @@ def _names(table: Table) -> tuple[str, str, str]:
 def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundError:
     exposed = _list_names([expose.expose_id for expose in contract.exposes])
     existing = _list_names([table.name for table in source.tables])
-    is_built = any(
-        expose.labels and "source-tables" in expose.labels for expose in contract.exposes
-    )
+    is_built = any(expose.labels and "layer" in expose.labels for expose in contract.exposes)
     hint = (
         "The contract describes what its dbt project builds. Run `dbt build`, then pass the "
         "database and schema that it builds in."

@@ -148,9 +148,13 @@ def _id(expose: Expose, column: str, what: str) -> str:
 
 
 def _rows(expose: Expose) -> Iterator[Check]:
-    """Check for rows where some were measured: an empty table keeps every rule."""
-    measured = (expose.labels or {}).get("rows", "")
-    if measured.isascii() and measured.isdigit() and measured.strip("0"):
+    """Check for rows where some are promised: an empty table keeps every rule.
+
+    Contracts of earlier releases have the number of rows that were measured.
+    """
+    labels = expose.labels or {}
+    promised = labels.get("min-rows") or labels.get("rows", "")
+    if promised.isascii() and promised.isdigit() and promised.strip("0"):
         yield PlannedCheck(partial(_judge_rows, expose.expose_id), aggregates=("count(*)",))
 
 

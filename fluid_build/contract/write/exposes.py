@@ -1,16 +1,10 @@
 """One expose of a contract: a built table, its columns, and what they are made of."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
-from fluid_build.contract.evidence_labels import (
-    Labels,
-    evidence_labels,
-    names_label,
-    reference_labels,
-    share,
-)
 from fluid_build.contract.fluid import (
     Binding,
     BindingLocation,
@@ -20,11 +14,14 @@ from fluid_build.contract.fluid import (
     Expose,
     ExposeContract,
 )
+from fluid_build.contract.fluid.common import Labels
 from fluid_build.contract.fluid.quality import DqRuleType
+from fluid_build.contract.keys import names_label
+from fluid_build.contract.rule_limits import MEASURED, limit_with_room
 from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.identifiers import tag
-from fluid_build.profiling.profile import ColumnProfile, Evidence, ForeignKeyEvidence, TableProfile
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.declarations.catalog_facts import CatalogFacts, TableFacts
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.plan.elements import (
@@ -38,9 +35,8 @@ from fluid_build.transform.plan.elements import (
 from fluid_build.transform.plan.project_tools import ProjectTool
 
 # Quality rules of a built table: the tests of its build, as rules that can be run.
-# Every rule is a share of rows that must be reached (`operator` >=). The label `max-violations`
-# has the same limit as a whole number of rows, and `sql`, where the claim is about a table of the
-# source, returns those rows there.
+# Every row must keep a rule that has no threshold; else a share of them that the data keeps, with
+# room.
 
 _TYPES: Mapping[TestKind, DqRuleType] = {
     "not_null": "completeness",
@@ -63,47 +59,34 @@ def quality_rules(build: Build) -> list[DqRule]:
 
 def _rule(build: Build, test: BuildTest) -> DqRule:
     """Return a rule that the measured data passes: what already breaks it is allowed for."""
-    evidence = test.evidence
-    labels = _evidence(test, evidence) | _structure(test)
-    if test.promise:
-        labels["promise"] = test.promise
+    rows = test.evidence.rows if test.evidence is not None else 0
+    limit = limit_with_room(test.allowed, rows)
+    labels = _structure(test)
     if test.scope != EVERY_ROW:
         labels["scope"] = test.scope.model_dump_json(exclude_defaults=True)
-    labels["violations"] = labels["max-violations"] = str(test.allowed)
-    if len(test.columns) > 1:
-        labels["columns"] = names_label(test.columns)
-    rows = evidence.rows if evidence is not None else 0
+    if test.allowed and test.kind != "relationships":
+        labels |= MEASURED
     return DqRule(
-        id=_id(build, test),
+        id=rule_id(build, test),
         type=_TYPES[test.kind],
         selector=", ".join(test.columns),
-        threshold=share(rows - test.allowed, rows),
-        operator=">=",
+        threshold=limit,
+        operator=">=" if limit is not None else None,
         severity=test.severity,
-        description=test.reason or None,
-        labels=labels,
+        labels=labels or None,
     )
 
 
-def _id(build: Build, test: BuildTest) -> str:
+def rule_id(build: Build, test: BuildTest) -> str:
+    """Return the id of the rule of a test, in all of a contract."""
     ending = _ENDINGS[test.kind]
     middle = test.name.removeprefix(f"{build.name}_").removesuffix(f"_{ending}")
     return f"{build.name}.{middle}.{ending}"
 
 
-def _evidence(test: BuildTest, evidence: Evidence | None) -> Labels:
-    if evidence is None:
-        return {"origin": "built"}
-    if isinstance(evidence, ForeignKeyEvidence) and test.confidence is not None:
-        return reference_labels(evidence, test.confidence)
-    return evidence_labels(evidence)
-
-
 def _structure(test: BuildTest) -> Labels:
     """Return what a rule compares with as labels, so that it's run without reading its SQL."""
     labels: Labels = {}
-    if test.kind == "unique" and test.key_kind is not None:
-        labels["key"] = test.key_kind
     if test.kind == "accepted_values":
         labels["accepted-values"] = names_label(test.values)
     if test.kind == "relationships" and test.to_model is not None:
@@ -182,6 +165,12 @@ class Measured:
     has_data: bool
     catalog: CatalogFacts | None = None
 
+    @classmethod
+    def of(cls, profile: Profile) -> Self:
+        """Return what a profile has."""
+        tables = {table.name: table for table in profile.tables}
+        return cls(tables, profile.has_data, profile.catalog)
+
     def column(self, origin: SourceColumn) -> ColumnProfile:
         """Return what was measured of a source column; KeyError if there is none."""
         return self._columns[origin.table][origin.column]
@@ -198,7 +187,7 @@ def expose(
     build: Build, measured: Measured, plan: TransformPlan, target: str, tool: ProjectTool
 ) -> Expose:
     """Return the expose of a built table."""
-    table = _whole_table(build, measured)
+    table = whole_table(build, measured)
     rules = quality_rules(build)
     return Expose(
         expose_id=build.name,
@@ -225,7 +214,7 @@ def _with_catalog_tags(own: list[str], cataloged: Sequence[str]) -> list[str]:
     return [*dict.fromkeys([*own, *filter(None, map(tag, cataloged))])]
 
 
-def _whole_table(build: Build, measured: Measured) -> TableProfile | None:
+def whole_table(build: Build, measured: Measured) -> TableProfile | None:
     """Return the source table that a build holds as it is; None where it holds something else."""
     return measured.tables[build.mapped_source_tables[0]] if build.layer == "flat" else None
 
@@ -241,48 +230,26 @@ def _tags(build: Build, table: TableProfile | None, has_data: bool) -> list[str]
 
 def _labels(build: Build, table: TableProfile | None, has_data: bool) -> Labels:
     labels: Labels = {"layer": build.layer}
-    if build.mapped_source_tables:
+    if table is not None:
+        labels["source-table"] = table.name
+        if has_data and table.rows:
+            labels["min-rows"] = "1"
+    elif build.mapped_source_tables:
         labels["source-tables"] = names_label(build.mapped_source_tables)
-    if build.reason:
-        labels["reason"] = build.reason
-    if build.key:
-        labels["primary-key"] = names_label(build.key)
-    if table is None:
-        return labels
-    labels["source-table"] = table.name
-    if has_data:
-        labels["rows"] = str(table.rows)
-    if table.notes:
-        labels["notes"] = " ".join(table.notes)
-    if table.primary_key is not None and table.primary_key_origin is not None:
-        labels["primary-key-origin"] = table.primary_key_origin
-        labels["primary-key-reason"] = table.primary_key_reason
     return labels
 
 
 def _columns(build: Build, measured: Measured) -> list[ContractColumn]:
-    targets = _targets(build)
-    return [
-        _column(build, column, targets.get(column.name, []), measured) for column in build.columns
-    ]
-
-
-def _targets(build: Build) -> dict[str, list[str]]:
-    """Return, for each column that refers to something, what it refers to."""
-    targets: dict[str, list[str]] = {}
-    for test in build.tests:
-        if test.is_join:
-            for ours, theirs in zip(test.columns, test.to_columns, strict=True):
-                targets.setdefault(ours, []).append(f"{test.to_model}.{theirs}")
-    return targets
+    referring = {name for test in build.tests if test.is_join for name in test.columns}
+    return [_column(build, column, referring, measured) for column in build.columns]
 
 
 def _column(
-    build: Build, column: PlanColumn, targets: list[str], measured: Measured
+    build: Build, column: PlanColumn, referring: Set[str], measured: Measured
 ) -> ContractColumn:
     roles = {
         "primary-key": column.name in build.key,
-        "foreign-key": bool(targets),
+        "foreign-key": column.name in referring,
         "unique": "unique" in column.tags or build.key == (column.name,),
         "pii": column.pii,
     }
@@ -299,50 +266,31 @@ def _column(
         semantic_type=column.semantic_type or ("identifier" if identifies else None),
         business_name=column.title or None,
         tags=_with_catalog_tags([*tags, *more], cataloged) or None,
-        labels=_column_labels(build, column, targets, measured),
+        labels=_column_labels(build, column, measured) or None,
     )
 
 
-def _column_labels(
-    build: Build, column: PlanColumn, targets: list[str], measured: Measured
-) -> Labels | None:
+def _column_labels(build: Build, column: PlanColumn, measured: Measured) -> Labels:
+    """Return what isn't beside a column: where it's from is told by the contract's lineage."""
     labels: Labels = {}
     if len(column.source_columns) == 1:
-        origin = column.source_columns[0]
-        if build.layer == "flat":
+        (origin,) = column.source_columns
+        if build.layer == "flat" and origin.column != column.name:
             labels["source-column"] = origin.column
-        labels |= _measured(measured.column(origin), column, measured.has_data)
-    if column.source_columns:
-        labels["source-columns"] = names_label(
-            [f"{origin.table}.{origin.column}" for origin in column.source_columns]
-        )
+        reason = type_reason(measured.column(origin))
+        if reason:
+            labels["type-reason"] = reason
     cataloged = column_tags(measured.catalog, column)
     if cataloged:
         labels["catalog-tags"] = names_label(cataloged)
-    if targets:
-        labels["references"] = names_label(list(dict.fromkeys(targets)))
-    return labels or None
-
-
-def _measured(measured: ColumnProfile, column: PlanColumn, has_data: bool) -> Labels:
-    """Return what was measured of the source column that a column is made of."""
-    declared = not has_data or (not measured.nullable and not measured.nulls)
-    labels: Labels = {"origin": "declared" if declared else "measured"}
-    if has_data:
-        labels["nulls"] = str(measured.nulls)
-        labels["distinct"] = str(measured.distinct)
-        labels["distinct-exact"] = "true" if measured.distinct_exact else "false"
-    spelled = measured.declared_type or measured.type
-    if spelled.lower().replace(" ", "") != column.contract_type:
-        labels["source-type"] = spelled
-    if measured.measured_type is not None:
-        reason = f"Stored as {measured.type}; every value is a {measured.measured_type}."
-        labels["type-reason"] = reason
-    if measured.semantic_type is not None and measured.semantic_reason:
-        labels["semantic-reason"] = measured.semantic_reason
-    if measured.notes:
-        labels["notes"] = " ".join(measured.notes)
     return labels
+
+
+def type_reason(measured: ColumnProfile) -> str:
+    """Return how a source stores what isn't of the type that its values have, "" if it is."""
+    if measured.measured_type is None:
+        return ""
+    return f"Stored as {measured.type}; every value is a {measured.measured_type}."
 
 
 def _binding(build: Build, plan: TransformPlan, target: str, tool: ProjectTool) -> Binding:

@@ -1,7 +1,9 @@
-"""A FLUID contract of what a plan builds: one expose a table, each claim with its evidence."""
+"""A FLUID contract of what a plan builds: one expose a table, and what is promised of it.
+
+What was measured is no part of it: that is the evidence, in a file of its own.
+"""
 
 from fluid_build import __version__
-from fluid_build.contract.evidence_labels import Labels, names_label
 from fluid_build.contract.fluid import (
     BusinessContext,
     FluidContract,
@@ -10,7 +12,9 @@ from fluid_build.contract.fluid import (
     ProductOwner,
     Provenance,
 )
-from fluid_build.contract.fluid.common import FreeForm
+from fluid_build.contract.fluid.common import FreeForm, Labels
+from fluid_build.contract.keys import names_label
+from fluid_build.contract.write.evidence import EVIDENCE_FILE
 from fluid_build.contract.write.exposes import Measured, expose
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.identifiers import identifier, tag
@@ -43,8 +47,7 @@ def contract_from_model(
             hint="A contract needs at least one table. `fluid profile` shows what was skipped.",
         )
     product = model.product or Product()
-    tables = {table.name: table for table in profile.tables}
-    measured = Measured(tables, profile.has_data, profile.catalog)
+    measured = Measured.of(profile)
     return FluidContract(
         fluid_version="0.7.2",
         kind="DataProduct",
@@ -53,7 +56,7 @@ def contract_from_model(
         description=_description(profile, model, product),
         domain=product.domain or UNASSIGNED,
         tags=sorted({tag(profile.source_kind), tag(model.technique)}),
-        labels=_product_labels(profile, model, plan),
+        labels=_product_labels(profile, model),
         metadata=_metadata(product),
         builds=[_build(plan, target, tool)],
         exposes=[expose(build, measured, plan, target, tool) for build in plan.published],
@@ -78,19 +81,16 @@ def _description(profile: Profile, model: LogicalModel, product: Product) -> str
     return f"{facts} Assign {listed(unassigned)} before you publish it."
 
 
-def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) -> Labels:
+def _product_labels(profile: Profile, model: LogicalModel) -> Labels:
     product = model.product or Product()
     labels = {
         "source-kind": profile.source_kind,
         "technique": model.technique,
-        "tables": str(len(profile.tables)),
+        "evidence": EVIDENCE_FILE,
     }
     sources = dict.fromkeys(table.source for table in profile.tables if table.source)
     if sources:
         labels["sources"] = names_label(list(sources))
-    if plan.unstated:
-        unstated = [f"{promise.promise}: {promise.reason}" for promise in plan.unstated]
-        labels["promises-not-stated"] = names_label(unstated)
     if profile.skipped:
         labels["skipped"] = names_label([skipped.name for skipped in profile.skipped])
     if product.domain_from:
@@ -140,28 +140,27 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
     mappings: dict[str, list[FreeForm]] = {source.table: [] for source in plan.sources}
     for build in plan.published:
         for column in build.columns:
-            type_ = "direct_mapping" if _is_copied(column) else "calculation"
+            calculated = {} if _is_copied(column) else {"transformation": {"type": "calculation"}}
             for origin in column.source_columns:
                 mapping = {
                     "sourceField": origin.column,
                     "targetField": f"{build.name}.{column.name}",
-                    "transformation": {"type": type_},
+                    **calculated,
                 }
                 # A table that the source no longer has is no source of anything new.
                 mappings.get(origin.table, []).append(mapping)
     upstream: list[FreeForm] = []
     for source in plan.sources:
-        of_source = mappings[source.table]
+        of_source, labels = mappings[source.table], _catalog_lineage(profile, source.table)
+        if source.id != source.table:
+            labels["source-tables"] = names_label([source.table])
         upstream.append(
             {
                 "productId": products[source.table],
                 "exposeId": source.id,
                 **({"fieldMappings": of_source} if of_source else {}),
                 "relationship": "direct_consumption",
-                "labels": {
-                    "source-tables": names_label([source.table]),
-                    **_catalog_lineage(profile, source.table),
-                },
+                **({"labels": labels} if labels else {}),
             }
         )
     return {

@@ -30,7 +30,6 @@ def semantics(build: Build) -> Semantics:
     time = times[0] if len(times) == 1 else None
     return Semantics(
         name=build.name,
-        description=build.description or None,
         default_agg_time_dimension=time,
         entities=entities or None,
         measures=_measures(build.columns, time, used_names),
@@ -47,19 +46,16 @@ def _entities(build: Build) -> list[SemanticEntity]:
     used_names: set[str] = set()
     result = []
     if build.key:
-        reason = next(
-            (t.reason for t in build.tests if t.kind == "unique" and t.columns == build.key), ""
-        )
-        result.append(_entity(_reserve(build.name, used_names), "primary", build.key, reason))
+        result.append(_entity(_reserve(build.name, used_names), "primary", build.key))
     for test in build.tests:
         if test.kind == "unique" and test.key_kind == "declared" and not test.allowed:
             name = _reserve(identifier(" ".join(test.columns)), used_names)
-            result.append(_entity(name, "unique", test.columns, test.reason))
+            result.append(_entity(name, "unique", test.columns))
     references = [test for test in build.tests if test.is_join and test.to_model]
     times = Counter(test.to_model for test in references)
     for test in references:
         name = _reference_name(build, test, times)
-        result.append(_entity(_reserve(name, used_names), "foreign", test.columns, test.reason))
+        result.append(_entity(_reserve(name, used_names), "foreign", test.columns))
     return result
 
 
@@ -70,11 +66,9 @@ def _reference_name(build: Build, test: BuildTest, times: Counter[str | None]) -
     return name
 
 
-def _entity(name: str, type_: str, columns: Sequence[str], reason: str) -> SemanticEntity:
+def _entity(name: str, type_: str, columns: Sequence[str]) -> SemanticEntity:
     expression = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
-    return SemanticEntity.model_validate(
-        {"name": name, "type": type_, "expr": expression, "description": reason or None}
-    )
+    return SemanticEntity.model_validate({"name": name, "type": type_, "expr": expression})
 
 
 def _dimensions(build: Build, used_names: set[str]) -> list[SemanticDimension]:
@@ -106,7 +100,6 @@ def _dimension(column: PlanColumn, name: str) -> SemanticDimension:
         name=name,
         type="time" if is_time else "categorical",
         expr=column.name,
-        description=column.description or None,
         type_params=DimensionParams(time_granularity="day") if is_time else None,
     )
 
@@ -135,7 +128,7 @@ def _measure(column: PlanColumn, role: MeasureRole, time: str | None, name: str)
         name=name,
         agg="sum" if is_level else role.aggregation,
         expr=column.name,
-        description=f"{role.additivity.capitalize()}: {role.reason}.",
+        description=f"{role.additivity.capitalize()}.",
         non_additive_dimension=(
             NonAdditiveDimension(name=time, window_choice="max") if is_level else None
         ),

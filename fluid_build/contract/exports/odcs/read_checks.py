@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import get_args
 
-from fluid_build.contract.evidence_labels import names_label
 from fluid_build.contract.exports.checks import (
     BOUNDS,
     CHECK_LABEL,
@@ -28,7 +27,7 @@ from fluid_build.contract.exports.odcs.write_checks import DIMENSIONS, RULE_KEYS
 from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.quality import DqRuleType
-from fluid_build.contract.keys import column_names, columns_of_rule, keys_of
+from fluid_build.contract.keys import column_names, columns_of_rule, keys_of, names_label
 
 _TYPES = {
     "nullValues": "completeness",

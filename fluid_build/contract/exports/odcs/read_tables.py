@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from fluid_build.contract.evidence_labels import names_label
 from fluid_build.contract.exports.odcs.custom_properties import (
     KeptAsLabels,
     Labels,
@@ -34,7 +33,8 @@ from fluid_build.contract.fluid import Sensitivity
 from fluid_build.contract.fluid.column import ColumnType
 from fluid_build.contract.fluid.common import Tag, fits
 from fluid_build.contract.fluid.expose import ExposeKind
-from fluid_build.contract.keys import names_of
+from fluid_build.contract.keys import names_label, names_of
+from fluid_build.contract.lineage import Origins
 from fluid_build.modeling.identifiers import tag
 
 _OWN_KEYS = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEYS)
@@ -42,13 +42,10 @@ _OWN_KEYS = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEYS)
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What each table needs to know of the document, and where it notes what it can't say.
-
-    ``mapped`` has the source fields of each field, by the lineage.
-    """
+    """What each table needs to know of the document, and where it notes what it can't say."""
 
     targets: ReferenceTargets
-    mapped: Mapping[str, list[str]]
+    origins: Origins
     kept: KeptAsLabels
 
 
@@ -193,7 +190,7 @@ def _read_column(
     place = f"{expose_id}.{name}"
     table.checks += _read_enumeration(part, name, place, surroundings.kept)
     table.checks += _read_checks(part, name, place, surroundings.kept)
-    _read_sources(part, labels, surroundings.mapped.get(place, []))
+    _read_sources(part, labels, surroundings.origins.get(place, ()))
     _take_plain_id(part, name)
     surroundings.kept.keep_rest(part, labels)
     return without_none({**column, "labels": labels or None})
@@ -274,10 +271,10 @@ def _read_enumeration(
     return [read_check(item, name, "", kept)]
 
 
-def _read_sources(part: TrackedMapping, labels: Labels, mapped: list[str]) -> None:
+def _read_sources(part: TrackedMapping, labels: Labels, mapped: tuple[str, ...]) -> None:
     """Take the source columns, which a label or the lineage may have already."""
     sources = part.texts("transformSourceObjects")
-    if sources and sources != (list(names_of(labels.get("source-columns"))) or mapped):
+    if sources and tuple(sources) != (mapped or names_of(labels.get("source-columns"))):
         labels["source-columns"] = names_label(sources)
 
 

@@ -7,7 +7,6 @@ about, and goes back out as a custom property.
 from collections.abc import Sequence
 from typing import cast
 
-from fluid_build.contract.evidence_labels import names_label
 from fluid_build.contract.exports.format import Imported, summed, without_infinite
 from fluid_build.contract.exports.odcs.custom_properties import (
     KeptAsLabels,
@@ -32,13 +31,13 @@ from fluid_build.contract.exports.odcs.writing import (
     STATUS,
     UNSTATED,
     UNVERSIONED,
-    mapped_sources,
 )
 from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Identifier, IsoDuration, SemVer, fits
 from fluid_build.contract.fluid.sections import PERMISSIONS, SECTIONS
-from fluid_build.contract.keys import keys_of
+from fluid_build.contract.keys import keys_of, names_label
+from fluid_build.contract.lineage import Origins, origins_of
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import ContractError
 from fluid_build.modeling.identifiers import identifier
@@ -107,16 +106,14 @@ def import_odcs(document: object) -> Imported:
     read = TrackedMapping(finite)
     kept = KeptAsLabels([(path, 1) for path in broken])
     own, labels = read_custom_properties(read, _OWN_KEYS)
-    tables = _read_tables(read, mapped_sources(own.get("lineage")), kept)
+    tables = _read_tables(read, origins_of(own.get("lineage")), kept)
     product = _read_product(read, own, labels, [table.expose for table in tables], kept)
     prefer_native(parse_contract(product), [table.checks for table in tables])
     add_keys(parse_contract(product), tables)
     return Imported(parse_contract(product), version, summed(kept.paths))
 
 
-def _read_tables(
-    read: TrackedMapping, mapped: dict[str, list[str]], kept: KeptAsLabels
-) -> list[ReadTable]:
+def _read_tables(read: TrackedMapping, origins: Origins, kept: KeptAsLabels) -> list[ReadTable]:
     parts = read.parts("schema")
     if not parts:
         raise ContractError(
@@ -125,7 +122,7 @@ def _read_tables(
         )
     names = [str(part.peek("name")) for part in parts]
     expose_ids = _expose_ids(names)
-    surroundings = Surroundings(ReferenceTargets.of(parts), mapped, kept)
+    surroundings = Surroundings(ReferenceTargets.of(parts), origins, kept)
     servers = {str(part.peek("server")): part for part in reversed(read.parts("servers"))}
     first = next(reversed(servers), "")
     bindings: dict[str, Json] = {}

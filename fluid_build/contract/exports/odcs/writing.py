@@ -22,6 +22,7 @@ from fluid_build.contract.exports.type_names import odcs_type, rules_of, spelled
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
 from fluid_build.contract.keys import Keys, keys_of, names_of
+from fluid_build.contract.lineage import Origins, origins_of
 
 NO_TYPE_NEEDED = "3.1.0"
 """The version in which a column may have no logical type: the schema of 3.2.0 asks for one."""
@@ -70,7 +71,7 @@ def odcs_document(contract: FluidContract, read: TrackedMapping, version: str) -
     servers = servers_of([expose.part("binding") for expose in exposes])
     keys = keys_of(contract)
     shared = _shared_version(contract)
-    mapped = mapped_sources(read.peek("lineage"))
+    origins = origins_of(read.peek("lineage"))
     whole = _Whole(
         contract=contract,
         version=version,
@@ -78,7 +79,7 @@ def odcs_document(contract: FluidContract, read: TrackedMapping, version: str) -
         names=names_of_references(contract.exposes, keys),
         servers=servers.names,
         is_versioned=shared is not None,
-        sources=[_sources_of_columns(e, mapped) for e in contract.exposes],
+        sources=[_sources_of_columns(e, origins) for e in contract.exposes],
     )
     lifecycle = read.part("lifecycle")
     document: Json = {
@@ -316,25 +317,14 @@ def _column(column: ContractColumn, read: TrackedMapping, flags: Json, version: 
     return without_none(document)
 
 
-def _sources_of_columns(expose: Expose, mapped: dict[str, list[str]]) -> dict[str, list[str]]:
+def _sources_of_columns(expose: Expose, origins: Origins) -> dict[str, list[str]]:
     """Return, for each column of an expose, the source columns it's made from.
 
-    They are in its label ``source-columns``, or else in the field mappings of the lineage.
+    They are in the lineage, or else in its label ``source-columns``.
     """
     sources: dict[str, list[str]] = {}
     for column in expose.contract.columns or ():
-        labelled = list(names_of((column.labels or {}).get("source-columns")))
-        origin = labelled or mapped.get(f"{expose.expose_id}.{column.name}", [])
-        sources.setdefault(column.name, origin)
-    return sources
-
-
-def mapped_sources(lineage: object) -> dict[str, list[str]]:
-    """Return, for each target field of a contract's lineage, the fields it comes from."""
-    sources: dict[str, list[str]] = {}
-    for upstream in TrackedMapping(lineage).parts("upstream"):
-        for mapping in upstream.parts("fieldMappings"):
-            origin, target = mapping.text("sourceField"), mapping.text("targetField")
-            if origin is not None and target is not None:
-                sources.setdefault(target, []).append(origin)
+        labelled = names_of((column.labels or {}).get("source-columns"))
+        known = origins.get(f"{expose.expose_id}.{column.name}", labelled)
+        sources.setdefault(column.name, list(known))
     return sources
