@@ -119,15 +119,19 @@ def _text(value: str) -> str:
     if _UNPRINTABLE.search(value):
         return f'"{_ESCAPED.sub(_escape, value)}"'
     if _BARE.fullmatch(value) and not _ENDS_EARLY.search(value):
-        return f"'{value}'" if value.lower() in _NOT_TEXT else value
-    quoted = value.replace("'", "''")
-    return f"'{quoted}'"
+        return _quoted(value) if value.lower() in _NOT_TEXT else value
+    return _quoted(value)
+
+
+def _quoted(value: str) -> str:
+    text = value.replace("'", "''")
+    return f"'{text}'"
 
 
 def _text_in_flow(value: str) -> str:
     """Return a text between commas and brackets, which it may not hold outside of quotes."""
     text = _text(value)
-    return f"'{text}'" if text == value and _ENDS_FLOW.search(value) else text
+    return _quoted(value) if text == value and _ENDS_FLOW.search(value) else text
 
 
 @lru_cache(maxsize=1024)

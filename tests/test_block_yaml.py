@@ -29,12 +29,26 @@ DOCUMENTS = st.dictionaries(
 )
 
 
-@given(DOCUMENTS)
-@example({"a": ["\x85\u2028\u2029\ufeff\ufffe\x00\x7f", 1e-07, 1e300, "\N{GRINNING FACE}"]})
-@example({"a": [[], {}, [[1, [2]], {"b": [{}]}]]})
-def test_any_json_data_is_read_back_as_it_was(document: dict[str, object]) -> None:
-    """A YAML 1.1 reader gets the very same data back, of the same types."""
-    assert yaml.load(block_yaml(document), Loader=yaml.CSafeLoader) == document
+@given(DOCUMENTS, st.sampled_from([0, 24, 120]))
+@example({"a": ["\x85\u2028\u2029\ufeff\ufffe\x00\x7f", 1e-07, 1e300, "\N{GRINNING FACE}"]}, 120)
+@example({"a": [[], {}, [[1, [2]], {"b": [{}]}]]}, 0)
+@example({"a": ["it's, its", "decimal(10,2)", {"a]: b": "a:b"}]}, 120)
+def test_any_json_data_is_read_back_as_it_was(document: dict[str, object], width: int) -> None:
+    """Each YAML 1.1 reader gets the very same data back, of the same types, in any width."""
+    text = block_yaml(document, width)
+    for loader in (yaml.CSafeLoader, yaml.SafeLoader):
+        assert yaml.load(text, Loader=loader) == document
+
+
+@given(DOCUMENTS, st.integers(1, 60))
+def test_a_part_is_on_one_line_where_it_fits(document: dict[str, object], width: int) -> None:
+    """No line is longer because it holds a part, and one character more can only save lines."""
+    text = block_yaml(document, width)
+    alone = {line.strip().lstrip("- ") for line in block_yaml(document).splitlines()}
+    assert all(
+        len(line) <= width or line.strip().lstrip("- ") in alone for line in text.splitlines()
+    )
+    assert len(block_yaml(document, width + 1).splitlines()) <= len(text.splitlines())
 
 
 @given(TEXTS | AWKWARD)
@@ -72,4 +86,24 @@ def test_style_is_plain_where_it_can_be() -> None:
         "- id: x\n"
         "  threshold: 0.5\n"
         "  required: true\n"
+    )
+
+
+def test_short_parts_are_lines_where_a_width_is_given() -> None:
+    """What a comma, a colon or a bracket would end stands in quotes."""
+    document = {
+        "tags": ["a", "b"],
+        "schema": [{"name": "id", "type": "decimal(10,2)"}, {"name": "a word that is too long"}],
+        "rules": [{"id": "x", "labels": {"columns": '["a", "b"]', "at": "a:b"}}],
+    }
+    assert block_yaml(document, 42) == (
+        "tags: [a, b]\n"
+        "schema:\n"
+        "- {name: id, type: 'decimal(10,2)'}\n"
+        "- {name: a word that is too long}\n"
+        "rules:\n"
+        "- id: x\n"
+        "  labels:\n"
+        '    columns: \'["a", "b"]\'\n'
+        "    at: a:b\n"
     )

@@ -118,7 +118,8 @@ def is_kept(limit: float, next_limit: float) -> bool:
     It does unless it's too tight, or allows for ten times as much. A rule that nothing breaks any
     more is for every row again.
     """
-    return 0 < limit <= next_limit < 1 and 1 - limit < _TOO_LAX * (1 - next_limit)
+    most, fitting = (round(1 - share, _FINEST) for share in (limit, next_limit))
+    return 0 < fitting <= most < min(1, _TOO_LAX * fitting)
 
 
 def percent(share: float) -> str:

@@ -1,18 +1,20 @@
-"""The contract says what was measured, in words that the FLUID schema allows."""
+"""The contract says what is promised, in words that the FLUID schema allows, and no figures."""
 
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 
-from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose, FluidContract
 from fluid_build.contract.validation import validate
+from fluid_build.contract.write.evidence import evidence_document
 from fluid_build.contract.write.from_model import contract_from_model
-from fluid_build.contract.write.yaml_text import as_document
+from fluid_build.contract.write.yaml_text import as_document, contract_yaml
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
@@ -37,6 +39,10 @@ def one_column(name: str = "c", type_: str = "BIGINT", **more: object) -> Contra
     return columns[0]
 
 
+def evidence_of(measured: Profile) -> Any:
+    return evidence_document(measured, transform_plan(build_model(measured)))
+
+
 def rules(measured: Profile) -> Iterator[DqRule]:
     for exposed in contract_of(measured).exposes:
         yield from (exposed.contract.dq and exposed.contract.dq.rules) or ()
@@ -54,7 +60,7 @@ def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
     assert check_consistency(document) == ()
     if FLUID_SCHEMA.exists():
         assert official().is_valid(document)
-    assert yaml.load(block_yaml(document), Loader=yaml.CSafeLoader) == document
+    assert yaml.load(contract_yaml(contract_of(measured)), Loader=yaml.CSafeLoader) == document
 
 
 @given(profiles())
@@ -70,7 +76,7 @@ def test_ids_are_unique_and_the_bytes_repeat(measured: Profile) -> None:
         assert section is not None
         parts = (*(section.entities or ()), *(section.measures or ()), *(section.dimensions or ()))
         assert len({part.name for part in parts}) == len(parts)
-    assert block_yaml(as_document(contract)) == block_yaml(as_document(contract_of(measured)))
+    assert contract_yaml(contract) == contract_yaml(contract_of(measured))
 
 
 def test_twin_names_keep_their_own_ids_whatever_their_order() -> None:
@@ -144,7 +150,7 @@ def test_personal_data_is_marked_and_its_values_are_not_shown() -> None:
     assert (columns[0].sensitivity, columns[0].semantic_type) == ("pii", "email")
     assert columns[0].tags == ["pii"]
     assert contract.exposes[0].tags == ["pii", "no-key"]
-    assert "example.com" not in block_yaml(as_document(contract))
+    assert "example.com" not in contract_yaml(contract)
 
 
 def test_a_column_that_is_never_null_is_required_and_has_a_rule() -> None:
@@ -171,8 +177,7 @@ def test_structure_without_data_promises_what_is_declared() -> None:
     made = expose(shop).contract.columns
     assert made is not None
     assert [column_.required for column_ in made] == [False, True]
-    assert made[0].labels is not None
-    assert "nulls" not in made[0].labels
+    assert "nulls" not in evidence_of(shop)["columns"]["t.a"]
 
 
 def test_a_composite_key_is_one_rule_and_one_entity() -> None:
@@ -182,37 +187,52 @@ def test_a_composite_key_is_one_rule_and_one_entity() -> None:
     )
     found = rule(shop, "t.a_b.unique")
     assert (found.type, found.selector, found.severity) == ("uniqueness", "a, b", "error")
-    assert found.labels is not None
-    assert json.loads(found.labels["columns"]) == ["a", "b"]
+    assert found.labels is None
     section = expose(shop).semantics
     assert section is not None and section.entities is not None
     assert [(e.name, e.type, e.expr) for e in section.entities] == [("t", "primary", "(a, b)")]
 
 
 def test_a_declared_key_that_the_data_violates_becomes_a_warning() -> None:
-    """The rule allows for the violations that are there, and for no more."""
+    """The rule allows for the violations that are there, and for what chance adds."""
     claim = {"columns": ["a"], "evidence": {"origin": "declared", "rows": 100, "violations": 7}}
     shop = profile(table("t", column("a"), declared_keys=[claim]))
     found = rule(shop, "t.a.unique")
-    assert (found.severity, found.threshold, found.operator) == ("warn", 0.93, ">=")
-    assert found.labels is not None
-    assert found.labels["max-violations"] == "7"
+    assert (found.severity, found.threshold, found.operator) == ("warn", 0.8, ">=")
+    assert found.labels == {"limit": "measured"}
+    assert evidence_of(shop)["rules"]["t.a.unique"]["violations"] == 7
 
 
 def test_orphans_are_the_threshold_of_their_relationship() -> None:
-    """A reference with known orphans warns from one more on, and carries figures and query."""
+    """A reference with known orphans allows for some, and its evidence has figures and query."""
     shop = profile(
         table("orders", column("id"), column("customer")),
         table("customers", column("id"), primary_key=("id",)),
         foreign_keys=[reference("orders", "customer", "customers", "id", orphans=3)],
     )
     found = rule(shop, "orders.orders_customer_to_customers.reference")
-    assert (found.type, found.severity, found.threshold) == ("accuracy", "warn", 0.97)
-    labels = found.labels
-    assert labels is not None
-    assert labels["to-table"] == "customers"
-    assert labels["orphans"] == labels["max-violations"] == "3"
-    assert "LEFT JOIN" in labels["sql"]
+    assert (found.type, found.severity, found.threshold) == ("accuracy", "warn", 0.9)
+    assert found.labels is not None
+    assert found.labels["to-table"] == "customers"
+    evidence = evidence_of(shop)["rules"][found.id]
+    assert evidence["orphans"] == 3
+    assert "LEFT JOIN" in evidence["sql"]
+
+
+def test_the_figures_of_a_source_are_in_the_evidence_alone() -> None:
+    """Rows, nulls, distinct values and orphans change every night, and the contract doesn't."""
+    shop = profile(
+        table("orders", column("id", rows=98765, distinct=98765, semantic_type="identifier",
+                               semantic_reason="98765 of 98765 values are numbers."),
+              column("customer", rows=98765, nulls=4321, distinct=54321)),
+        table("customers", column("id", rows=65432, distinct=65432), primary_key=("id",)),
+        foreign_keys=[reference("orders", "customer", "customers", "id", orphans=23)],
+    )  # fmt: skip
+    figures = {"98765", "4321", "54321", "65432", "23", "98,765", "65,432"}
+    promised = set(re.findall(r"[0-9,]+", contract_yaml(contract_of(shop))))
+    assert not figures & promised
+    measured = set(re.findall(r"[0-9]+", json.dumps(evidence_of(shop))))
+    assert {"98765", "4321", "54321", "65432", "23"} <= measured
 
 
 def test_several_roles_to_one_parent_are_entities_of_their_own() -> None:

@@ -1,11 +1,19 @@
 """How much of the data must satisfy a rule, in words."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.fluid import DqRule
-from fluid_build.contract.rule_limits import UnclearLimitError, limit_of, percent
+from fluid_build.contract.rule_limits import (
+    UnclearLimitError,
+    is_kept,
+    limit_of,
+    limit_with_room,
+    percent,
+)
 
 
 def rule(**fields: object) -> DqRule:
@@ -65,3 +73,34 @@ def test_a_limit_in_rows_is_kept_up_to_its_number(
 ) -> None:
     limit = limit_of(rule(labels={"max-violations": str(most)}))
     assert limit.allows(1000, violations) is allowed
+
+
+@given(st.integers(1, 10**9), st.data())
+def test_a_limit_has_room_for_a_night_like_the_others(rows: int, data: st.DataObject) -> None:
+    """It's kept by what was measured and by a little more, and is a round share."""
+    broken = data.draw(st.integers(1, rows))
+    limit = limit_with_room(broken, rows)
+    assert limit is not None
+    allowed = limit_of(rule(threshold=limit, operator=">="))
+    assert allowed.allows(rows, broken)
+    assert allowed.allows(rows, min(rows, broken + math.isqrt(broken)))
+    assert f"{1 - limit:.9f}".strip("0.") in {"", "1", "2", "5"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "limit"), [(0, None), (1, 0.995), (4, 0.99), (6, 0.98), (94, 0.8), (900, 0.0)]
+)
+def test_a_limit_is_rounded_down(broken: int, limit: float | None) -> None:
+    """To 1, 2 or 5 of a power of ten that may break it, of 1,000 rows."""
+    assert limit_with_room(broken, 1000) == limit
+
+
+@pytest.mark.parametrize(
+    ("limit", "fresh", "kept"),
+    [(0.98, 0.99, True), (0.99, 0.98, False), (0.9, 0.99, False), (0.91, 0.99, True)],
+)
+def test_a_limit_stays_unless_it_is_too_tight_or_far_too_lax(
+    limit: float, fresh: float, kept: bool
+) -> None:
+    """Ten times what fits today is far too lax."""
+    assert is_kept(limit, fresh) is kept

@@ -129,10 +129,18 @@ def test_another_key_is_another_grain() -> None:
     assert (key.level, key.before, key.after) == ("breaking", "`id`", "`id, total`")
 
 
+def lineage(*names: str) -> Any:
+    """A lineage by which columns come from one column of the source."""
+    mapped = [{"sourceField": "OrderDay", "targetField": f"orders.{name}"} for name in names]
+    upstream = {"productId": "source", "exposeId": "orders", "fieldMappings": mapped}
+    return {"granularity": "field_level", "upstream": [upstream]}
+
+
 def test_a_column_that_was_renamed_is_recognised() -> None:
     """By its type and the column of the source that it comes from."""
-    old = with_(full(), *COLUMNS, 3, "labels", value={"source-column": "OrderDay"})
-    new = with_(old, *COLUMNS, 3, "name", value="order_day")
+    old = with_(full(), "lineage", value=lineage("day"))
+    new = with_(full(), *COLUMNS, 3, "name", value="order_day")
+    new["lineage"] = lineage("order_day")
     lost = next(change for change in parted(old, new).changes if change.action == "removed")
     assert lost.renamed_to == "order_day"
     other = with_(new, *COLUMNS, 3, "type", value="timestamp")
@@ -142,11 +150,22 @@ def test_a_column_that_was_renamed_is_recognised() -> None:
 
 def test_a_rename_that_could_be_either_of_two_is_not_suggested() -> None:
     """A guess is worse than none."""
-    old = with_(full(), *COLUMNS, 3, "labels", value={"source-column": "OrderDay"})
+    old = with_(full(), "lineage", value=lineage("day"))
     columns = old["exposes"][0]["contract"]["schema"]
     both = [{**columns[3], "name": "day_1"}, {**columns[3], "name": "day_2"}]
     new = with_(old, *COLUMNS, value=[*columns[:3], *both])
+    new["lineage"] = lineage("day_1", "day_2")
     assert {change.renamed_to for change in parted(old, new).changes} == {None}
+
+
+def test_what_an_earlier_release_counted_is_no_promise() -> None:
+    """Its limits were the rows of one night, beside figures; ours have room, and no figures."""
+    counted = {"violations": "3", "max-violations": "3", "rows": "30", "columns": '["total"]'}
+    for type_, labels in (("uniqueness", {"limit": "measured"}), ("accuracy", {"rule": "values"})):
+        rule = {**full()["exposes"][0]["contract"]["dq"]["rules"][0], "type": type_}
+        old = with_(full(), *RULES, 0, value={**rule, "labels": {**labels, **counted}})
+        new = with_(full(), *RULES, 0, value={**rule, "threshold": 0.8, "labels": labels})
+        assert {change.level for change in parted(old, new).changes} == {"cosmetic"}, type_
 
 
 def test_an_expose_that_was_renamed_is_recognised() -> None:
