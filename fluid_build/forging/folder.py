@@ -1,6 +1,6 @@
 """The folder that a forge writes: its files, its manifest, and what it would change."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.changed_conventions import changed_conventions
 from fluid_build.forging.contract_version import ContractChange, continued, earlier_contract
-from fluid_build.forging.documents import GENERATED, NEVER_SHOWN, documents
+from fluid_build.forging.documents import DOCUMENT_FILE, GENERATED, NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
     HOMELESS_FILE,
@@ -48,6 +48,8 @@ from fluid_build.transform.proof.written_proof import QUERIES_FOLDER, proof_file
 from fluid_build.transform.sqlmesh.project import sqlmesh_project
 
 _ATTRIBUTES_FILE = ".gitattributes"
+_RENDERED = ("README.md", "macros/**", "osi/**", "semantic/**", "models/**/_unit_tests.yml")
+"""What a project has that says the same of its models again, or is the same in all projects."""
 _MOST_BYTES = 4 * 1024 * 1024
 """Of a file of migrations: one of a thousand columns has a tenth of it."""
 
@@ -246,7 +248,7 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
     files: dict[str, Content] = {**outputs.documents, **proven, **project.files}
     if project.tool == "dbt" and project.files:
         files[RECORD_FILE] = record(files)
-    files[_ATTRIBUTES_FILE] = _attributes(files)
+    files[_ATTRIBUTES_FILE] = _attributes(project.tool)
     if project.access is None:
         yield files
         return
@@ -255,11 +257,15 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
         yield files | {f"{project.tool}/{name}": path for name, path in landed.items()}
 
 
-def _attributes(files: Collection[str]) -> str:
+def _attributes(tool: ProjectTool) -> str:
     """Return what tells Git, and who shows its changes, which files nobody reviews."""
-    own = (*GENERATED, MANIFEST_FILE, *(name for name in (RECORD_FILE,) if name in files))
-    long = "".join(f"/{name} linguist-generated -diff\n" for name in own)
-    return f"{long}/{QUERIES_FOLDER}/* linguist-generated\n"
+    long = (*GENERATED, MANIFEST_FILE, *((RECORD_FILE,) if tool == "dbt" else ()))
+    short = (DOCUMENT_FILE, f"{QUERIES_FOLDER}/**", *(f"{tool}/{name}" for name in _RENDERED))
+    lines = [
+        *(f"/{name} linguist-generated -diff\n" for name in long),
+        *(f"/{name} linguist-generated\n" for name in short),
+    ]
+    return "".join(lines)
 
 
 def _differences(
