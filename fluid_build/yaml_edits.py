@@ -5,7 +5,7 @@ out, ``NotEditableError`` says so, and the caller writes the whole.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -24,6 +24,10 @@ class NotEditableError(Exception):
     """The text is laid out in a way that can't be edited in place."""
 
 
+_LONG = "-" * 200
+"""An item with which a list never fits into a line."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextEdit:
     """What stands between two places of a text becomes another text."""
@@ -37,17 +41,19 @@ class TextEdit:
 class Change:
     """What a node of a text says, and what it shall say instead.
 
-    ``identity`` tells which item of a list is the same one before and after.
+    ``identity`` tells which item of a list is the same one before and after. What is new in the
+    text is one line where it fits into ``width`` characters.
     """
 
     node: yaml.Node
     before: JsonValue
     after: JsonValue
     identity: Callable[[JsonValue], str]
+    width: int = 0
 
     def of_part(self, node: yaml.Node, before: JsonValue, after: JsonValue) -> "Change":
         """Return the change of a part of the node."""
-        return Change(node, before, after, self.identity)
+        return replace(self, node=node, before=before, after=after)
 
     @property
     def is_inside(self) -> bool:
@@ -77,21 +83,25 @@ def plain_yaml(text: str) -> tuple[yaml.MappingNode, JsonObject]:
         raise NotEditableError from None
 
 
-def edited_yaml(text: str, after: JsonObject, identity: Callable[[JsonValue], str]) -> str:
+def edited_yaml(
+    text: str, after: JsonObject, identity: Callable[[JsonValue], str], width: int = 0
+) -> str:
     """Return a text that says ``after``, as much as possible as it stands; else written as a whole.
 
+    What is written is in block style, but for what fits into a line of ``width`` characters.
     Raises NotEditableError as ``plain_yaml`` does.
     """
     root, before = plain_yaml(text)
     if before == after:
         return text
+    change = Change(root, before, after, identity, width)
     try:
-        result = with_edits(text, list(edits_of(text, Change(root, before, after, identity))))
+        result = with_edits(text, list(edits_of(text, change)))
         if plain_yaml(result)[1] == after:
             return result
     except NotEditableError:
         pass
-    return block_yaml(after)
+    return block_yaml(after, width)
 
 
 def _check_plain(text: str) -> None:
@@ -163,13 +173,13 @@ def _mapping_edits(
         if part.is_inside:
             yield from edits_of(text, part)
         else:
-            content = block({key: part.after}, indent, text)
+            content = block({key: part.after}, indent, text, change.width)
             yield TextEdit(key_node.start_mark.index, end, content)
     for key, previous in _added(list(after), places):
         if previous is None:
             raise NotEditableError
-        content = f"{line_break(text)}{indent}{block({key: after[key]}, indent, text)}"
-        yield TextEdit(places[previous], places[previous], content)
+        content = block({key: after[key]}, indent, text, change.width)
+        yield TextEdit(places[previous], places[previous], f"{line_break(text)}{indent}{content}")
 
 
 def _list_edits(
@@ -188,9 +198,14 @@ def _list_edits(
             continue
         places[name] = line_end(text, end)
         if item != items[name]:
-            yield from edits_of(text, change.of_part(node, item, items[name]))
+            part = change.of_part(node, item, items[name])
+            if part.is_inside:
+                yield from edits_of(text, part)
+            else:
+                content = block([items[name]], indent, text, change.width).removeprefix("- ")
+                yield TextEdit(int(node.start_mark.index), end, content)
     for name, previous in _added(list(items), places):
-        content = block([items[name]], indent, text)
+        content = block([items[name]], indent, text, change.width)
         first = change.node.value[0]
         if previous is None and names[0] in places:
             start = dash(text, first)
@@ -226,13 +241,16 @@ def dash(text: str, node: yaml.Node) -> int:
     return text.rfind("-", 0, int(node.start_mark.index))
 
 
-def block(value: Mapping[str, JsonValue] | Sequence[JsonValue], indent: str, text: str) -> str:
+def block(
+    value: Mapping[str, JsonValue] | Sequence[JsonValue], indent: str, text: str, width: int = 0
+) -> str:
     """Return a value as YAML to be put behind ``indent``, with the line breaks of ``text``."""
+    room = max(0, width - len(indent))
     if isinstance(value, Mapping):
-        lines = block_yaml(value).splitlines()
+        lines = block_yaml(value, room).splitlines()
     else:
         # The list is the only value of a mapping, whose first line is its key.
-        lines = block_yaml({"items": value}).splitlines()[1:]
+        lines = block_yaml({"items": [*value, _LONG]}, room).splitlines()[1:-1]
     return f"{line_break(text)}{indent}".join(lines)
 
 

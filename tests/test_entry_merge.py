@@ -116,17 +116,17 @@ def test_what_nobody_edited_is_as_it_is_generated_now(
                 assert part["description"] == each["description"]
 
 
-@given(base=documents, ours=documents, edits=edits)
+@given(base=documents, ours=documents, edits=edits, width=st.sampled_from([0, 60, 120]))
 def test_an_edited_text_says_what_was_merged_and_keeps_its_comments(
-    base: Document, ours: Document, edits: list[Edit]
+    base: Document, ours: Document, edits: list[Edit], width: int
 ) -> None:
     """Each line has a comment; those of what stays are still there."""
     theirs, _ = edit(base, edits)
-    lines = block_yaml(theirs).splitlines()
+    lines = block_yaml(theirs, width).splitlines()
     text = "\n".join([f"{line}  # {n}" for n, line in enumerate(lines)]) + "\n"
     result = merged(base, theirs, ours, ()).value
     assert isinstance(result, dict)
-    written = edited_yaml(text, result, identity)
+    written = edited_yaml(text, result, identity, width)
     assert plain_yaml(written)[1] == result
     assert "version: 2  # 0" in written
 
@@ -279,3 +279,27 @@ def test_entries_of_one_name_are_all_kept() -> None:
     edited = [{**blocks[0], "meta": {"asked": "Ann"}}, blocks[1]]
     merge = merged({"sources": blocks}, {"sources": edited}, {"sources": blocks}, ())
     assert merge.value == {"sources": edited}
+
+
+def test_a_part_on_one_line_is_written_again_and_its_neighbours_stay() -> None:
+    """A short part is a line, with the comment behind it; what comes is a line where it fits."""
+    text = (
+        "rules:\n"
+        "- {id: a, type: unique, severity: warn}  # mine\n"
+        "- {id: b, type: unique}  # not so sure\n"
+        "- {id: c, type: unique}\n"
+        "tags: [x]\n"
+    )
+    rules = [
+        {"id": "a", "type": "unique", "severity": "warn"},
+        {"id": "b", "type": "unique", "severity": "error"},
+        {"id": "d", "type": "not null"},
+    ]
+    written = edited_yaml(text, {"rules": rules, "tags": ["x", "z"]}, identity, 60)
+    assert written == (
+        "rules:\n"
+        "- {id: a, type: unique, severity: warn}  # mine\n"
+        "- {id: b, type: unique, severity: error}  # not so sure\n"
+        "- {id: d, type: not null}\n"
+        "tags: [x, z]\n"
+    )

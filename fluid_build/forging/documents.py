@@ -26,6 +26,7 @@ DOCUMENT_FILE = "MODEL.md"
 NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE, DESIGN_FILE)
 """Files with values of rows, which an older version may not have marked as personal."""
 REPORT_FILE = "report.html"
+ATTRIBUTES_FILE = ".gitattributes"
 GENERATED = (
     MODEL_FILE,
     PLAN_FILE,

@@ -12,7 +12,13 @@ from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.changed_conventions import changed_conventions
 from fluid_build.forging.contract_version import ContractChange, continued, earlier_contract
-from fluid_build.forging.documents import DOCUMENT_FILE, GENERATED, NEVER_SHOWN, documents
+from fluid_build.forging.documents import (
+    ATTRIBUTES_FILE,
+    DOCUMENT_FILE,
+    GENERATED,
+    NEVER_SHOWN,
+    documents,
+)
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
     HOMELESS_FILE,
@@ -47,7 +53,6 @@ from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import QUERIES_FOLDER, proof_files
 from fluid_build.transform.sqlmesh.project import sqlmesh_project
 
-_ATTRIBUTES_FILE = ".gitattributes"
 _RENDERED = ("README.md", "macros/**", "osi/**", "semantic/**", "models/**/_unit_tests.yml")
 """What a project has that says the same of its models again, or is the same in all projects."""
 _MOST_BYTES = 4 * 1024 * 1024
@@ -248,7 +253,7 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
     files: dict[str, Content] = {**outputs.documents, **proven, **project.files}
     if project.tool == "dbt" and project.files:
         files[RECORD_FILE] = record(files)
-    files[_ATTRIBUTES_FILE] = _attributes(project.tool)
+    files[ATTRIBUTES_FILE] = _attributes(project.tool)
     if project.access is None:
         yield files
         return

@@ -15,6 +15,7 @@ from fluid_build.artifacts import Content
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.contract.write.yaml_text import LINE_WIDTH
 from fluid_build.errors import SourceError
 from fluid_build.forging.entry_merge import Merge, entries, identity, joined, merged
 from fluid_build.json_types import JsonObject
@@ -97,7 +98,8 @@ def merged_files(folder: Path, generated: Mapping[str, Content]) -> MergedFiles:
     for name, each in versions.items():
         if each is not None:
             merges[name] = merged(each.base, each.theirs, each.ours, gone)
-            files[name] = each.written(merges[name])
+            width = LINE_WIDTH if name == CONTRACT_FILE else 0
+            files[name] = each.written(merges[name], width)
     homeless = _joined([merge.homeless for merge in merges.values()])
     if homeless or before:
         files[HOMELESS_FILE] = _homeless_text(folder, before, joined(before, homeless))
@@ -115,13 +117,13 @@ class _Versions:
     theirs: JsonObject
     ours: JsonObject
 
-    def written(self, merge: Merge) -> str | None:
+    def written(self, merge: Merge, width: int) -> str | None:
         """Return the text of the file, None where nobody has anything to say in it."""
         if not isinstance(merge.value, dict) or not merge.value.keys() - {"version"}:
             return None
         if merge.value == self.ours:
             return self.generated
-        return edited_yaml(self.text, merge.value, identity)
+        return edited_yaml(self.text, merge.value, identity, width)
 
 
 def _versions(path: Path, base: str, now: Content) -> _Versions | None:

@@ -8,6 +8,7 @@ from rich.table import Column
 
 from fluid_build.cli.folder_edits import edits_section, kept_section
 from fluid_build.cli.next_steps import Step, next_steps
+from fluid_build.contract.write.evidence import EVIDENCE_FILE
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.decisions.files import SCHEMA_FILE as DECISIONS_SCHEMA_FILE
 from fluid_build.forging import (
@@ -19,7 +20,7 @@ from fluid_build.forging import (
     Forged,
 )
 from fluid_build.forging.design_file import DESIGN_FILE
-from fluid_build.forging.documents import REPORT_FILE
+from fluid_build.forging.documents import ATTRIBUTES_FILE, REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section
@@ -36,6 +37,7 @@ _PURPOSES = {
     REPORT_FILE: "start here: the data, the model, the evidence and the run, as a page",
     DOCUMENT_FILE: "tables, keys, relationships, diagrams",
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
+    EVIDENCE_FILE: "what the contract's promises rest on: figures and queries",
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",
     SCHEMA_FILE: "the tables with their keys, as CREATE TABLE statements",
@@ -44,6 +46,7 @@ _PURPOSES = {
     PROOF_FILE: "the comparison of the build with the source",
     DECISIONS_FILE: "what was decided, with its evidence; `fluid review` adds to it",
     DECISIONS_SCHEMA_FILE: "the JSON schema of decisions.yaml, for editors",
+    ATTRIBUTES_FILE: "tells Git which files are generated",
     MANIFEST_FILE: "the source and options used; `fluid verify` reads it",
 }
 _FOLDER_PURPOSES = {

@@ -10,13 +10,13 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import TaggedModel
 
-_WIDTH = 120
+LINE_WIDTH = 120
 """Characters of a line: what fits into one is one line of a review."""
 
 
 def contract_yaml(contract: FluidContract) -> str:
     """Return the contract as YAML: keys in the order of the types, short parts on one line."""
-    return block_yaml(as_document(contract), _WIDTH)
+    return block_yaml(as_document(contract), LINE_WIDTH)
 
 
 def as_document(contract: BaseModel) -> dict[str, Any]:
