@@ -86,25 +86,28 @@ def test_the_contract_names_keys_references_and_orphans(forged: Mapping[str, str
     """The key of the customers, the reference to them and its three orphans are in."""
     document = yaml.safe_load(forged["contract.fluid.yaml"])
     exposes = {expose["exposeId"]: expose for expose in document["exposes"]}
-    assert exposes["customer"]["labels"]["primary-key"] == '["id"]'
+    primary = {"name": "customer", "type": "primary", "expr": "id"}
+    assert primary in exposes["customer"]["semantics"]["entities"]
     rules = {rule["id"]: rule for rule in exposes["order_details"]["contract"]["dq"]["rules"]}
     reference = rules["order_details.order_details_customer_id_to_customer.reference"]
-    assert reference["labels"]["orphans"] == "3"
+    assert reference["labels"]["to-table"] == "customer"
+    assert json.loads(forged["evidence.json"])["rules"][reference["id"]]["orphans"] == 3
     states = {rule["id"]: rule for rule in exposes["customer"]["contract"]["dq"]["rules"]}
     assert states["customer.state.accepted_values"]["labels"]["accepted-values"] == '["A", "B"]'
 
 
-def test_every_query_of_the_contract_runs_and_returns_what_it_says(
+def test_every_query_of_the_evidence_runs_and_returns_what_it_says(
     shop: Path, forged: Mapping[str, str]
 ) -> None:
     """Each rule's query, run on the source, returns as many rows as violations were counted."""
     document = yaml.safe_load(forged["contract.fluid.yaml"])
     rules = [rule for e in document["exposes"] for rule in e["contract"]["dq"]["rules"]]
     assert len(rules) >= 8
+    evidence = json.loads(forged["evidence.json"])["rules"]
+    assert evidence.keys() == {rule["id"] for rule in rules}
     with closing(sqlite3.connect(shop)) as database:
-        for rule in rules:
-            rows = database.execute(rule["labels"]["sql"]).fetchall()
-            assert len(rows) == int(rule["labels"]["violations"]), rule["id"]
+        for id_, found in evidence.items():
+            assert len(database.execute(found["sql"]).fetchall()) == found["violations"], id_
 
 
 def test_the_model_on_disk_is_the_model(forged: Mapping[str, str]) -> None:

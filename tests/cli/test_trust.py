@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fluid_build.contract.exports.formats import FORMATS
 from fluid_build.forging import forge
@@ -259,12 +260,12 @@ def test_no_command_goes_where_a_contract_or_project_points(
     """Bindings, descriptions and profiles are words: whatever reads them connects to nothing."""
     uri = f"postgresql://reader@127.0.0.1:{thief.port}/shop"
     contract = folder / "contract.fluid.yaml"
-    places = f"database: {uri}\n      path: {uri}\n      baseUrl: {uri}\n      table:"
-    text = contract.read_text()
-    assert "location:\n" in text
-    contract.write_text(
-        text.replace("table:", places, 1).replace("team: unassigned", f"team: {uri}")
+    document = yaml.safe_load(contract.read_text())
+    document["exposes"][0]["binding"]["location"] |= dict.fromkeys(
+        ("database", "path", "baseUrl"), uri
     )
+    document["metadata"]["owner"]["team"] = uri
+    contract.write_text(yaml.safe_dump(document))
     profiles = folder / "dbt" / "profiles.yml"
     profiles.write_text(
         f"shop: {{target: a, outputs: {{a: {{type: duckdb, attach: [{{path: '{uri}'}}]}}}}}}"

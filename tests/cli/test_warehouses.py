@@ -84,11 +84,12 @@ def test_nothing_that_a_sample_shows_is_called_proven(
     profile = json.loads((folder / "profile.json").read_text())
     assert profile["tables"][0]["sample"] == {"rows": 200, "total": 400, "is_estimate": False}
     contract = yaml.safe_load((folder / "contract.fluid.yaml").read_text())
+    evidence = json.loads((folder / "evidence.json").read_text())["rules"]
     rules = [
         rule
         for expose in contract["exposes"]
         for rule in expose["contract"]["dq"]["rules"]
-        if "sample" in rule.get("labels", {})
+        if "sample" in evidence[rule["id"]]
     ]
     assert rules
     assert {rule["severity"] for rule in rules} <= {"warn", "info"}

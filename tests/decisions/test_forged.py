@@ -1,5 +1,6 @@
 """Forges that follow decisions: what a person insists on is declared as violated, and no more."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,26 +37,23 @@ def forge_with(
     return forged.proof, contract, [verdict.status for verdict in forged.verdicts]
 
 
-def labels_of_rules(node: object) -> list[dict[str, str]]:
-    """Return the labels of each rule anywhere in a contract, with its severity."""
-    if isinstance(node, list):
-        return [labels for child in node for labels in labels_of_rules(child)]
-    if not isinstance(node, dict):
-        return []
-    own = [{**node["labels"], "severity": node["severity"]}] if "selector" in node else []
-    return [*own, *(labels for child in node.values() for labels in labels_of_rules(child))]
-
-
-def assert_declared_and_violated(contract: object, key: str) -> None:
+def assert_declared_and_violated(contract: object, out: Path, key: str) -> None:
     """Check the contract's promise that a key is unique: ``customers(last_name)``."""
+    evidence = json.loads((out / "evidence.json").read_text(encoding="utf-8"))["rules"]
+    assert isinstance(contract, dict)
     promised = [
-        labels for labels in labels_of_rules(contract) if labels.get("promise") == f"unique {key}"
+        rule
+        for expose in contract["exposes"]
+        for rule in expose["contract"].get("dq", {}).get("rules", ())
+        if evidence[rule["id"]].get("promise") == f"unique {key}"
     ]
     assert promised
-    for labels in promised:
-        assert (labels["origin"], labels["severity"]) == ("declared", "warn")
-        assert int(labels["violations"]) > 0
-        assert "HAVING COUNT(*) > 1" in labels["sql"]
+    for rule in promised:
+        found = evidence[rule["id"]]
+        assert (found["origin"], rule["severity"]) == ("declared", "warn")
+        assert found["violations"] > 0
+        assert rule["threshold"] < 1
+        assert "HAVING COUNT(*) > 1" in found["sql"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +72,7 @@ def test_an_insisted_key_of_the_demo_is_declared_as_violated(
     assert statuses == ["insisted"]
     assert proof.verdict == "proven"
     assert (validate(contract), check_consistency(contract)) == ((), ())
-    assert_declared_and_violated(contract, "customers(last_name)")
+    assert_declared_and_violated(contract, tmp_path / "out", "customers(last_name)")
 
 
 @needs_shared
@@ -88,7 +86,7 @@ def test_an_insisted_key_of_a_real_database_is_declared_as_violated(
     assert statuses == ["insisted"]
     assert proof.verdict == "proven"
     assert (validate(contract), check_consistency(contract)) == ((), ())
-    assert_declared_and_violated(contract, "Customer(Country)")
+    assert_declared_and_violated(contract, tmp_path / "out", "Customer(Country)")
 
 
 @on_every_technique
@@ -99,7 +97,7 @@ def test_an_insisted_relationship_keeps_its_orphans(
     proof, contract, statuses = forge_with(shop_file, technique, tmp_path / "out", [insisted])
     assert statuses == ["insisted"]
     assert proof.verdict == "proven"
-    assert "20 rows violate it" in yaml.safe_dump(contract)
+    assert "20 rows violate it" in (tmp_path / "out" / "evidence.json").read_text(encoding="utf-8")
     assert validate(contract) == ()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from fluid_build.contract.write.evidence import evidence_document
 from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -102,10 +103,11 @@ def test_no_nested_value_is_in_the_profile(profile: Profile) -> None:
 
 
 def test_the_contract_marks_nested_personal_data(tmp_path: Path) -> None:
-    """A nested column with personal data is sensitive in the contract, with the same reason."""
+    """A nested column with personal data is sensitive in the contract, with a reason beside it."""
     profile = _profiled(tmp_path, "parquet")
     model = build_model(profile)
-    contract = contract_from_model(profile, model, transform_plan(model))
+    plan = transform_plan(model)
+    contract = contract_from_model(profile, model, plan)
     columns = {
         column.name: column
         for expose in contract.exposes
@@ -113,7 +115,9 @@ def test_the_contract_marks_nested_personal_data(tmp_path: Path) -> None:
     }
     marked = {name for name, column in columns.items() if column.sensitivity == "pii"}
     assert marked == set(PERSONAL)
-    assert "`customer.name`" in (columns["payload"].labels or {})["semantic-reason"]
+    evidence = evidence_document(profile, plan)["columns"]
+    reasons = [str(evidence[name]) for name in evidence if name.endswith(".payload")]
+    assert reasons and all("`customer.name`" in reason for reason in reasons)
 
 
 def _nested(documents: list[str], type_name: str = "JSON") -> str:
