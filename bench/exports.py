@@ -88,7 +88,7 @@ def breakages(contract: dict[str, Any]) -> Iterator[tuple[str, str]]:
         table = quote(expose["exposeId"])
         for rule in expose["contract"].get("dq", {}).get("rules", ()):
             labels = rule.get("labels", {})
-            columns = json.loads(labels.get("columns", "null")) or [rule["selector"]]
+            columns = rule["selector"].split(", ")
             column = quote(columns[0])
             statement = {
                 "completeness": f"INSERT INTO {table} BY NAME SELECT * REPLACE"

@@ -158,7 +158,7 @@ def _unique(expose: Expose) -> tuple[Columns, ...]:
 def _references(expose: Expose, whole: _Whole) -> tuple[TableReference, ...]:
     references = []
     names = column_names(expose)
-    for rule in _rules(expose):
+    for rule in expose.rules:
         labels = rule.labels or {}
         target = whole.places.get(labels.get("to-table", ""))
         if labels.get("rule") == "reference" and target is not None:
@@ -236,12 +236,7 @@ def columns_of_expression(expression: str) -> Columns:
 
 
 def _unique_rules(expose: Expose) -> list[DqRule]:
-    return [rule for rule in _rules(expose) if rule.type == "uniqueness"]
-
-
-def _rules(expose: Expose) -> Sequence[DqRule]:
-    dq = expose.contract.dq
-    return (dq.rules or ()) if dq is not None else ()
+    return [rule for rule in expose.rules if rule.type == "uniqueness"]
 
 
 def _key(rule: DqRule) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from fluid_build.contract.fluid import ContractColumn, Expose
 from fluid_build.contract.keys import names_of
 
 Origins = Mapping[str, tuple[str, ...]]
@@ -20,6 +21,12 @@ def origins_of(lineage: object) -> Origins:
             if isinstance(origin, str) and isinstance(target, str):
                 origins[target] = (*origins.get(target, ()), f"{table}.{origin}")
     return origins
+
+
+def origins_of_column(column: ContractColumn, expose: Expose, origins: Origins) -> tuple[str, ...]:
+    """Return the origins of a column; those of its label ``source-columns`` where none are told."""
+    labelled = names_of((column.labels or {}).get("source-columns"))
+    return origins.get(f"{expose.expose_id}.{column.name}", labelled)
 
 
 def _mappings(part: object, key: str) -> list[Mapping[str, object]]:

@@ -5,7 +5,7 @@ source does, and are no change of it. All exposes of a contract have one version
 the version of the product in formats that have one for it.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from fluid_build.contract.differences.differing import (
     highest_version,
     version_after,
 )
-from fluid_build.contract.fluid import DqRule, Expose, FluidContract
+from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.contract.rule_limits import is_kept
@@ -110,26 +110,15 @@ def continued(
 
 def _with_kept_limits(contract: FluidContract, earlier: FluidContract) -> FluidContract:
     """Return a contract with the limits of an earlier one, where they still fit the data."""
-    limits = {
-        (expose.expose_id, rule.id): rule.threshold
-        for expose in earlier.exposes
-        for rule in _rules(expose)
-    }
+    limits = {rule.id: rule.threshold for expose in earlier.exposes for rule in expose.rules}
     exposes = []
     for expose in contract.exposes:
         rules = []
-        for rule in _rules(expose):
-            limit = limits.get((expose.expose_id, rule.id))
+        for rule in expose.rules:
+            limit = limits.get(rule.id)
             keeps = limit and rule.threshold and is_kept(limit, rule.threshold)
             rules.append(rule.model_copy(update={"threshold": limit}) if keeps else rule)
-        promise = expose.contract
-        if promise.dq is not None:
-            dq = promise.dq.model_copy(update={"rules": rules})
-            promise = promise.model_copy(update={"dq": dq})
+        dq = expose.contract.dq and expose.contract.dq.model_copy(update={"rules": rules})
+        promise = expose.contract.model_copy(update={"dq": dq})
         exposes.append(expose.model_copy(update={"contract": promise}))
     return contract.model_copy(update={"exposes": exposes})
-
-
-def _rules(expose: Expose) -> Sequence[DqRule]:
-    dq = expose.contract.dq
-    return (dq.rules or ()) if dq is not None else ()

@@ -26,9 +26,8 @@ from fluid_build.contract.keys import (
     column_names,
     columns_of_rule,
     keys_of,
-    names_of,
 )
-from fluid_build.contract.lineage import Origins, origins_of
+from fluid_build.contract.lineage import Origins, origins_of, origins_of_column
 from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
@@ -288,7 +287,9 @@ def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Who
             "pii": True if sensitivity == "pii" else None,
             "classification": sensitivity,
             "tags": read.texts("tags"),
-            "lineage": _lineage(column, whole.contract.exposes[index], whole.origins),
+            "lineage": _lineage(
+                origins_of_column(column, whole.contract.exposes[index], whole.origins)
+            ),
             "config": without_none(config),
         }
     )
@@ -298,11 +299,9 @@ def _pointer(reference: TableReference, whole: _Whole) -> str:
     return f"{whole.names[reference.expose]}.{reference.to_columns[0]}"
 
 
-def _lineage(column: ContractColumn, expose: Expose, origins: Origins) -> Json | None:
-    """Return the source columns of a column, ``table.column`` in the lineage or in its label."""
-    labelled = names_of((column.labels or {}).get("source-columns"))
-    known = origins.get(f"{expose.expose_id}.{column.name}", labelled)
-    fields = [name.rpartition(".") for name in known]
+def _lineage(origins: Sequence[str]) -> Json | None:
+    """Return the source columns of a column, each ``table.column``."""
+    fields = [name.rpartition(".") for name in origins]
     inputs = [
         {"namespace": "source", "name": table_name, "field": name} for table_name, _, name in fields
     ]
@@ -313,11 +312,10 @@ def _checks(promise: TrackedMapping, index: int, whole: _Whole) -> dict[str | No
     """Return the checks of each field by its name, and under None those of the model."""
     expose = whole.contract.exposes[index]
     names = column_names(expose)
-    rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
     references = {r.rule: r for r in whole.keys[index].references}
-    read = promise.part("dq").parts("rules") if rules else []
+    read = promise.part("dq").parts("rules") if expose.rules else []
     by_place: dict[str | None, list[Json]] = {}
-    for rule, part in zip(rules, read, strict=True):
+    for rule, part in zip(expose.rules, read, strict=True):
         columns = columns_of_rule(rule, names)
         native = check(rule, columns, expose, references.get(rule.id), whole.contract.exposes)
         place = columns[0] if len(columns) == 1 else None

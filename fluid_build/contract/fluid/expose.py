@@ -19,7 +19,7 @@ from fluid_build.contract.fluid.common import (
     problems,
     requires,
 )
-from fluid_build.contract.fluid.quality import DqSpec, QualityExpression
+from fluid_build.contract.fluid.quality import DqRule, DqSpec, QualityExpression
 from fluid_build.contract.fluid.sections import SECTIONS
 from fluid_build.contract.fluid.semantics import Semantics
 
@@ -79,3 +79,8 @@ class Expose(ClosedModel):
     semantics: Maybe[Semantics] = None
     crawler: Maybe[Annotated[FreeForm, SECTIONS["crawler"]]] = None
     iceberg: Maybe[Annotated[FreeForm, SECTIONS["iceberg-upkeep"]]] = None
+
+    @property
+    def rules(self) -> list[DqRule]:
+        """The quality rules that are promised."""
+        return (self.contract.dq.rules or []) if self.contract.dq is not None else []

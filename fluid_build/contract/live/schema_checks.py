@@ -188,10 +188,9 @@ def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -
 
 def _strictly_complete(expose: Expose) -> set[str]:
     """Return the columns with a strict completeness rule, which has the severity of a null."""
-    rules = expose.contract.dq.rules if expose.contract.dq is not None else None
     complete: set[str] = set()
     names = column_names(expose)
-    for rule in rules or ():
+    for rule in expose.rules:
         columns = columns_of_rule(rule, names)
         if rule.type == "completeness" and len(columns) == 1 and _is_strict(rule):
             complete.update(columns)

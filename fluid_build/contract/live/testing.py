@@ -6,7 +6,7 @@ from functools import partial
 
 import duckdb
 
-from fluid_build.contract.fluid import DqRule, Expose, FluidContract
+from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.live.locating import (
     LiveTable,
     column_named,
@@ -70,13 +70,9 @@ def check_live(
     )
 
 
-def _rules(expose: Expose) -> Sequence[DqRule]:
-    return (expose.contract.dq.rules if expose.contract.dq is not None else None) or ()
-
-
 def _missing_expose(expose: Expose, source: Source) -> ExposeResult:
     reason_ = "its table doesn't exist"
-    rules = [not_checked(rule, expose, reason_) for rule in _rules(expose)]
+    rules = [not_checked(rule, expose, reason_) for rule in expose.rules]
     checks = (missing_table(expose, source), *rules, *unrun_checks(expose))
     return ExposeResult(expose.expose_id, None, None, checks)
 
@@ -84,12 +80,12 @@ def _missing_expose(expose: Expose, source: Source) -> ExposeResult:
 def _test_expose(context: RuleContext, source: Source) -> ExposeResult:
     expose, live = context.expose, context.live
     schema = list(schema_checks(expose, live, source))
-    rules = [rule_check(rule, context) for rule in _rules(expose) if rule.type != "schema"]
+    rules = [rule_check(rule, context) for rule in expose.rules if rule.type != "schema"]
     rows, settled = _run_checks([*schema, *rules], live.table, source)
     of_schema, of_rules = settled[: len(schema)], iter(settled[len(schema) :])
     in_order = [
         schema_rule(rule, expose, of_schema) if rule.type == "schema" else next(of_rules)
-        for rule in _rules(expose)
+        for rule in expose.rules
     ]
     checks = (*of_schema, *in_order, *unrun_checks(expose))
     return ExposeResult(expose.expose_id, live.table.name, rows, checks)

@@ -117,10 +117,9 @@ def prefer_native(contract: FluidContract, tables: Sequence[Sequence[ReadCheck]]
     ``tables`` are the checks of each expose, in the order of its rules.
     """
     for expose, keys, checks in zip(contract.exposes, keys_of(contract), tables, strict=True):
-        rules = (expose.contract.dq.rules or ()) if expose.contract.dq is not None else ()
         references = {reference.rule: reference for reference in keys.references}
         names = column_names(expose)
-        for read, rule in zip(checks, rules, strict=True):
+        for read, rule in zip(checks, expose.rules, strict=True):
             columns = columns_of_rule(rule, names)
             written = check(rule, columns, expose, references.get(rule.id), contract.exposes)
             if read.is_ours and written != read.native:

@@ -43,10 +43,9 @@ def table_checks(
     expose = exposes[index]
     names = column_names(expose)
     references = {reference.rule: reference for reference in keys.references}
-    rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
-    parts = promise.part("dq").parts("rules") if rules else []
+    parts = promise.part("dq").parts("rules") if expose.rules else []
     checks = TableChecks()
-    for rule, part in zip(rules, parts, strict=True):
+    for rule, part in zip(expose.rules, parts, strict=True):
         columns = columns_of_rule(rule, names)
         native = check(rule, columns, expose, references.get(rule.id), exposes)
         if len(columns) == 1:

@@ -21,8 +21,8 @@ from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_
 from fluid_build.contract.exports.type_names import odcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
-from fluid_build.contract.keys import Keys, keys_of, names_of
-from fluid_build.contract.lineage import Origins, origins_of
+from fluid_build.contract.keys import Keys, keys_of
+from fluid_build.contract.lineage import Origins, origins_of, origins_of_column
 
 NO_TYPE_NEEDED = "3.1.0"
 """The version in which a column may have no logical type: the schema of 3.2.0 asks for one."""
@@ -318,13 +318,8 @@ def _column(column: ContractColumn, read: TrackedMapping, flags: Json, version: 
 
 
 def _sources_of_columns(expose: Expose, origins: Origins) -> dict[str, list[str]]:
-    """Return, for each column of an expose, the source columns it's made from.
-
-    They are in the lineage, or else in its label ``source-columns``.
-    """
+    """Return, for each column of an expose, the source columns it's made from."""
     sources: dict[str, list[str]] = {}
     for column in expose.contract.columns or ():
-        labelled = names_of((column.labels or {}).get("source-columns"))
-        known = origins.get(f"{expose.expose_id}.{column.name}", labelled)
-        sources.setdefault(column.name, list(known))
+        sources.setdefault(column.name, list(origins_of_column(column, expose, origins)))
     return sources
