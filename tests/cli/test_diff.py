@@ -18,7 +18,7 @@ def model(duckdb_shop: Path, tmp_path: Path) -> Path:
 
 def edited(model: Path, before: str, after: str, name: str = "contract.fluid.yaml") -> Path:
     """A copy of the folder in which the first occurrence of a text is another one."""
-    other = model.parent / "other"
+    other = model.parent / f"{model.name} edited"
     shutil.copytree(model, other)
     text = (model / name).read_text(encoding="utf-8")
     assert before in text
@@ -56,7 +56,9 @@ def test_an_additive_change_ends_with_0(fluid: Fluid, model: Path) -> None:
 
 def test_json_has_every_change(fluid: Fluid, model: Path) -> None:
     """Stdout is one document, whose counts add up."""
-    other = edited(model, "name: email", "name: e_mail")
+    other = edited(
+        edited(model, "name: email", "name: e_mail"), "customer.email", "customer.e_mail"
+    )
     outcome = fluid("diff", model, other, "--json")
     document = json.loads(outcome.out)
     assert (outcome.code, document["kind"], document["breaks"], document["bump"]) == (

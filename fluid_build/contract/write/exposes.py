@@ -73,8 +73,15 @@ def _rule(build: Build, test: BuildTest) -> DqRule:
         threshold=limit,
         operator=">=" if limit is not None else None,
         severity=test.severity,
+        description=_what_is_hashed(build, test),
         labels=labels or None,
     )
+
+
+def _what_is_hashed(build: Build, test: BuildTest) -> str | None:
+    """Return which key a hash stands for, which its column doesn't say."""
+    is_hash = any("hash-key" in build.column(name).tags for name in test.columns)
+    return test.reason if is_hash and test.kind == "unique" and test.evidence is None else None
 
 
 def rule_id(build: Build, test: BuildTest) -> str:
