@@ -56,9 +56,8 @@ def test_an_additive_change_ends_with_0(fluid: Fluid, model: Path) -> None:
 
 def test_json_has_every_change(fluid: Fluid, model: Path) -> None:
     """Stdout is one document, whose counts add up."""
-    other = edited(
-        edited(model, "name: email", "name: e_mail"), "customer.email", "customer.e_mail"
-    )
+    renamed = edited(model, "name: email", "name: e_mail")
+    other = edited(renamed, "targetField: customer.email", "targetField: customer.e_mail")
     outcome = fluid("diff", model, other, "--json")
     document = json.loads(outcome.out)
     assert (outcome.code, document["kind"], document["breaks"], document["bump"]) == (
