@@ -7,9 +7,16 @@ import pytest
 
 import fluid_build
 from fluid_build.contract.exports.formats import export
+from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
+from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.contract.write.yaml_text import as_document
+from fluid_build.forging.contract_version import EarlierContract, continued
+from fluid_build.modeling.techniques import build_model
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.evolved import SHOP, run
+from tests.modeling.profiles import column, profile, reference, table
 
 ADDED = ("ALTER TABLE customers ADD COLUMN segment VARCHAR",)
 
@@ -159,3 +166,29 @@ def test_a_contract_that_cannot_be_read_is_kept_as_a_whole(folder: Folder) -> No
     (folder.out / "contract.fluid.yaml").write_text("exposes: [")
     assert folder.forge(*ADDED).contract.exposes[0].version == "0.1.0"
     assert (folder.out / "contract.fluid.yaml").read_text() == "exposes: ["
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "limit"), [(20, 3, 0.5), (20, 1, 0.95), (3, 20, 0.5), (20, 0, None)]
+)
+def test_the_next_contract_keeps_a_limit_that_fits(
+    before: int, now: int, limit: float | None
+) -> None:
+    """It's looser where more is broken, and tighter where ten times as much would be allowed."""
+    earlier = EarlierContract(as_document(_with_orphans(before)), "0.1.0")
+    change = continued(_with_orphans(now), earlier)
+    assert change is not None
+    (rule,) = [each for each in change.contract.exposes[0].rules if each.type == "accuracy"]
+    assert rule.threshold == limit
+    assert change.version.next == "0.1.0"
+
+
+def _with_orphans(orphans: int) -> FluidContract:
+    """Return the contract of 100 orders, some of which have no customer."""
+    shop = profile(
+        table("orders", column("id"), column("customer")),
+        table("customers", column("id"), primary_key=("id",)),
+        foreign_keys=[reference("orders", "customer", "customers", "id", orphans=orphans)],
+    )
+    model = build_model(shop)
+    return contract_from_model(shop, model, transform_plan(model))

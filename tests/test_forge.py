@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -108,6 +109,28 @@ def test_every_query_of_the_evidence_runs_and_returns_what_it_says(
     with closing(sqlite3.connect(shop)) as database:
         for id_, found in evidence.items():
             assert len(database.execute(found["sql"]).fetchall()) == found["violations"], id_
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git isn't there")
+def test_git_takes_what_nobody_reviews_for_generated(
+    forged: Mapping[str, str], tmp_path: Path
+) -> None:
+    """The contract, the SQL and the YAML of dbt and the DDL are what is left."""
+    (tmp_path / ".gitattributes").write_text(forged[".gitattributes"], encoding="utf-8")
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    listed = subprocess.run(
+        ["git", "check-attr", "-z", "linguist-generated", "--stdin"],
+        cwd=tmp_path,
+        input="\0".join(forged),
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.split("\0")
+    marked = dict(zip(listed[::3], listed[2::3], strict=False))
+    reviewed = {name for name, mark in marked.items() if name and mark != "set"}
+    assert reviewed >= {"contract.fluid.yaml", "schema.sql", "dbt/dbt_project.yml"}
+    assert not reviewed & {"evidence.json", "model.json", "MODEL.md", "dbt/README.md"}
+    assert not [name for name in reviewed if name.startswith("proof")]
 
 
 def test_the_model_on_disk_is_the_model(forged: Mapping[str, str]) -> None:
