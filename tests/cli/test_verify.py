@@ -275,8 +275,8 @@ def test_a_table_that_cannot_be_read_is_no_part_of_a_proof(fluid: Fluid, tmp_pat
 @pytest.mark.parametrize(
     ("was", "is_now", "fault"),
     [
-        ("type: decimal(8,2)", "type: string", "orders.total: string in the contract"),
-        ("- name: total", "- name: amount", "orders.amount: in the contract but not in the model"),
+        ("type: 'decimal(8,2)'", "type: string", "orders.total: string in the contract"),
+        ("name: total,", "name: amount,", "orders.amount: in the contract but not in the model"),
         ("exposeId: orders", "exposeId: sales", "sales: in the contract but not in the model"),
     ],
 )
