@@ -196,16 +196,27 @@ def _join(
             f" fluid_parent AS (SELECT {distinct}{parent_columns}"
             f" FROM {parent[0].table.relation} WHERE {parent_present}),"
             f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key,"
-            f" {is_none} AS is_word, {is_filler} AS is_filler FROM fluid_child),"
-            " fluid_none AS (SELECT *, NOT is_key AND (is_word OR (is_filler AND"
-            " count(*) FILTER (NOT is_key) OVER () = 1)) AS is_none FROM fluid_judged)"
-            " SELECT coalesce(sum(n) FILTER (NOT is_none), 0),"
-            " coalesce(sum(n) FILTER (is_key), 0), count(*) FILTER (NOT is_none),"
+            f" {is_none} AS is_word, {is_filler} AS is_filler FROM fluid_child)"
+            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
             f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)},"
-            " coalesce(sum(n) FILTER (is_none), 0) FROM fluid_none"
+            " coalesce(sum(n) FILTER (NOT is_key AND is_word), 0),"
+            " count(*) FILTER (NOT is_key AND is_word),"
+            " coalesce(sum(n) FILTER (NOT is_key AND is_filler), 0),"
+            " count(*) FILTER (NOT is_key AND is_filler) FROM fluid_judged"
         ).fetchone()
-    rows, matched, values, values_matched, keys, near, none = map(int, row or (0,) * 7)
-    return Inclusion(rows, matched, values, values_matched, keys, near, standing_for_none=none)
+    rows, matched, values, values_matched, keys, near, *nones = map(int, row or (0,) * 10)
+    of_words, of_fillers = tuple(nones[:2]), tuple(nones[2:])
+    is_alone = values - values_matched == 1
+    none, none_values = of_fillers if is_alone and of_fillers[1] else of_words
+    return Inclusion(
+        rows=rows - none,
+        matched=matched,
+        distinct=values - none_values,
+        distinct_matched=values_matched,
+        parent_distinct=keys,
+        parent_near=near,
+        standing_for_none=none,
+    )
 
 
 def aliased_columns(
