@@ -2,6 +2,7 @@
 
     python bench/night_histories.py                       # 30 sources, 200 nights, 40 faults each
     python bench/night_histories.py --seed 7 --sources 5 --missed
+    python bench/night_histories.py --tables 500          # what keeping and showing a night takes
 
 Sources are made up: tables that grow each night with a week's rhythm, with peaks at the end of a
 month, in bursts, tables that are delivered anew each night, and tables that hardly change. In each
@@ -17,6 +18,8 @@ import argparse
 import math
 import random
 import sys
+import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,13 +29,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend  # noqa: E402
 from fluid_build.monitoring.alarms import Alarm, NightFigures, unusual_figures  # noqa: E402
 from fluid_build.monitoring.figures import (  # noqa: E402
     ColumnFigures,
     SourceFigures,
     TableFigures,
 )
-from fluid_build.monitoring.history import COMPARED_DAYS  # noqa: E402
+from fluid_build.monitoring.history import (  # noqa: E402
+    COMPARED_DAYS,
+    count_nights,
+    keep_night,
+    read_nights,
+)
+from fluid_build.monitoring.history import Night as Record  # noqa: E402
+from fluid_build.monitoring.status import status_of  # noqa: E402
 
 FIRST = datetime(2026, 1, 5, 2, 0)
 QUIET = 28
@@ -57,7 +68,6 @@ class Column:
     null_share: float
     values: int
     """How many values differ; 0 where each row has its own."""
-    low: float | None = None
     high: float | None = None
     spread: float = 0.0
 
@@ -109,8 +119,8 @@ def make_table(name: str, draw: random.Random) -> Table:
             f"c{number}",
             draw.choice((0.0, 0.0, 0.0, 0.02, 0.15, 0.6)),
             draw.choice((0, 2, 5, 12, 60, 400)),
-            *draw.choice(((None, None), (0.0, draw.choice((100.0, 5_000.0))))),
-            draw.choice((0.2, 1.0)),
+            high=draw.choice((None, draw.choice((100.0, 5_000.0)))),
+            spread=draw.choice((0.2, 1.0)),
         )
         for number in range(draw.randint(3, 9))
     )
@@ -231,7 +241,7 @@ def figures(table: Table, nights: Sequence[Night]) -> TableFigures:
         columns[column.name] = ColumnFigures(
             nulls=rows - filled,
             distinct=distinct,
-            low=column.low,
+            low=None if column.high is None else 0.0,
             high=max(highs) if highs else None,
         )
     orphans = sum(night.orphans for night in held)
@@ -259,7 +269,8 @@ def run(seed: int, nights: int, faults: int) -> Outcome:
     draw = random.Random(seed)
     tables = [make_table(f"t{number}", draw) for number in range(draw.randint(4, 8))]
     planned = plan_faults(tables, nights, faults, draw)
-    outcome, history = Outcome(), []
+    outcome = Outcome()
+    history: list[NightFigures] = []
     alarms: dict[tuple[int, str], list[Alarm]] = {}
     for night in range(nights):
         moment = FIRST + timedelta(days=night)
@@ -340,6 +351,28 @@ def count(
             outcome.false.append(alarms[key][0])
 
 
+def time_nights(tables: int) -> None:
+    """Print what it takes to keep a night of many tables, after ten weeks, and to show it."""
+    columns = {f"c{number}": ColumnFigures(nulls=5, distinct=90) for number in range(8)}
+    table = TableFigures(rows=1_000, newest=FIRST, columns=columns)
+    source = SourceFigures(tables={f"t{number}": table for number in range(tables)})
+    with tempfile.TemporaryDirectory() as place:
+        store = SqliteBackend(Path(place) / "store.db")
+        for day in range(COMPARED_DAYS):
+            moment = FIRST + timedelta(days=day)
+            value = Record(day=moment.date(), moment=moment, figures=source).model_dump(mode="json")
+            store.put("nights/bench", moment.date().isoformat(), value)
+        moment = FIRST + timedelta(days=COMPARED_DAYS)
+        began = time.process_time()
+        keep_night(store, "bench", Record(day=moment.date(), moment=moment, figures=source))
+        kept = time.process_time()
+        nights = read_nights(store, "bench", most_days=1)
+        status_of((), nights[-1], count_nights(store, "bench"))
+        shown = time.process_time()
+    print(f"{tables} tables: a night is kept in {kept - began:.2f} s, ", end="")
+    print(f"and read for fluid status in {shown - kept:.2f} s of processor time")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, default=2)
@@ -347,7 +380,11 @@ def main() -> int:
     parser.add_argument("--nights", type=int, default=200)
     parser.add_argument("--faults", type=int, default=40)
     parser.add_argument("--missed", action="store_true", help="list misses and false alarms")
+    parser.add_argument("--tables", type=int, help="time a night of so many tables instead")
     options = parser.parse_args()
+    if options.tables:
+        time_nights(options.tables)
+        return 0
     total = Outcome()
     for number in range(options.sources):
         outcome = run(options.seed * 1_000 + number, options.nights, options.faults)

@@ -74,6 +74,11 @@ def read_nights(store: Store, history: str, most_days: int = COMPARED_DAYS) -> t
     return tuple(nights)
 
 
+def count_nights(store: Store, history: str) -> int:
+    """Return how many nights of a history are kept."""
+    return len(store.keys(_namespace(history)))
+
+
 def keep_night(store: Store, history: str, night: Night) -> Night:
     """Store what was seen in a night, and return it with its alarms.
 

@@ -45,15 +45,14 @@ class Status:
         yield from map(str, night.alarms)
 
 
-def status_of(deployments: Sequence[Deployment], nights: Sequence[Night]) -> Status:
-    """Return how a folder is doing, by its deployments and its nights, oldest first."""
-    measured = [night.figures for night in nights if night.figures is not None]
+def status_of(deployments: Sequence[Deployment], night: Night | None, known: int) -> Status:
+    """Return how a folder is doing, by its deployments, its last night, and how many are known."""
     return Status(
         deployed=next(reversed(finished(deployments)), None),
         unfinished=unfinished(deployments),
-        night=nights[-1] if nights else None,
-        known=len(nights),
-        newest=_newest(measured[-1]) if measured else None,
+        night=night,
+        known=known,
+        newest=None if night is None or night.figures is None else _newest(night.figures),
     )
 
 

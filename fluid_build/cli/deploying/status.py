@@ -16,7 +16,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.evolution.comparing import read_warehouse
 from fluid_build.evolution.locations import warehouse_location
-from fluid_build.monitoring.history import read_nights
+from fluid_build.monitoring.history import count_nights, read_nights
 from fluid_build.monitoring.status import Status, status_of
 from fluid_build.monitoring.usual import FIRST_NIGHTS
 from fluid_build.report.terminal.printing import show
@@ -61,8 +61,9 @@ def status(
         check_may_open(location.place, folder, command_line("status", folder))
     deployments = read_warehouse(location).deployments
     with closing(open_store()) as store:
-        nights = read_nights(store, folder_history(head, location))
-    found = status_of(deployments, nights)
+        history = folder_history(head, location)
+        nights = read_nights(store, history, most_days=1)
+        found = status_of(deployments, nights[-1] if nights else None, count_nights(store, history))
     if json:
         messages.show_json(status_document(found))
     else:
