@@ -80,6 +80,7 @@ def forge(
     decisions: Decisions = (),
     target: str = "duckdb",
     project: str = "dbt",
+    exact: bool = False,
     event_dates: Mapping[str, str] = _NO_DATES,
     fiscal_year_start: str | int | None = None,
     locale: str | None = None,
@@ -100,7 +101,8 @@ def forge(
     With ``out``, everything is written to that folder, whose own ``decisions.yaml`` is followed as
     well, and whose earlier model is continued, except for the tables and elements that ``redesign``
     names ("all" for the whole); files there that somebody edited are kept unless ``overwrite`` is
-    set. Without it nothing is written, and ``save`` writes it later. Without ``model`` no language
+    set. Without it nothing is written, and ``save`` writes it later. The proof compares large
+    tables by sums of row hashes, or row by row if ``exact``. Without ``model`` no language
     model takes part, so the same source, folder and arguments give the same result. A model that
     loses something is returned too: ``result.proof.holds`` says whether it does.
 
@@ -117,7 +119,7 @@ def forge(
         "technique": technique, "variant": variant, "event_dates": event_dates,
         "fiscal_year_start": fiscal_year_start, "locale": locale,
         "business_vault": business_vault, "target": target, "project": project,
-        "redesign": redesign,
+        "exact": exact, "redesign": redesign,
     }  # fmt: skip
     forge_options = with_values(ForgeOptions, asked)
     if folder is not None:

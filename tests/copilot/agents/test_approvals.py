@@ -343,7 +343,8 @@ def test_the_approvals_of_a_composite_in_a_composite_find_their_call(
         decisions = {each.id: True for each in result.pending}
         result = resume_sync(Outer(agent), {}, checkpoint=checkpoint, approvals=decisions)
     assert result.response == "c gone"
-    assert dropped(tmp_path / "log") == ["a", "b", "c"]
+    *branches, last = dropped(tmp_path / "log")
+    assert (sorted(branches), last) == (["a", "b"], "c")
     assert [len(model.prompts) for model in models] == [2, 2, 2]
     assert store.keys("runs/inside") == []
 
