@@ -53,7 +53,8 @@ def test_dbt_keeps_versions_and_snapshots_and_dates_each_event(tmp_path: Path) -
         versions = connection.execute("SELECT count(*) FROM main.dim_customer_history").fetchone()
         balances = connection.execute(
             "SELECT d.full_date, count(*), round(sum(s.balance), 2)"
-            " FROM main.fct_customer_snapshot s JOIN main.dim_date d ON d.date_key = s.snapshot_date_key GROUP BY ALL ORDER BY ALL"
+            " FROM main.fct_customer_snapshot s"
+            " JOIN main.dim_date d ON d.date_key = s.snapshot_date_key GROUP BY ALL ORDER BY ALL"
         ).fetchall()
     assert balances == [(date(2024, 1, 1), 30, 155.0), (date(2024, 1, 16), 30, 0.0)]
     assert found == [(True, "c2"), (False, "new")]
