@@ -111,7 +111,7 @@ def test_any_decisions_leave_a_star_that_is_proven(
     options = ForgeOptions(technique="dimensional", variant=variant, decisions=decisions)
     decided = decide(shop.source, shop.profile, options)
     designed = design(decided, look_closer(shop.source, decided.profile), options)
-    proof = prove(shop.source, designed)
+    proof = prove(shop.source, designed, options)
     assert proof.verdict == "proven", proof.reason
     for before, after in zip(decided.verdicts, designed.verdicts, strict=True):
         assert after == before or after.status in {"refused", "unused"}
