@@ -1,6 +1,7 @@
 """What a scheduler or a CI has to know to run a folder."""
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,8 @@ class Routine:
     ``name`` is a Python name. ``folder`` is a path with ``/``, as the files say it. ``requirement``
     is what pip installs. ``secrets`` are the variables that servers are logged in to with.
     ``sources`` and ``warehouse`` are options of a command, which say where those are; none for
-    files that the folder may choose. ``hour`` and ``minute`` are in UTC.
+    files that the folder may choose. ``command`` is where `fluid` is on this machine, since neither
+    cron nor systemd looks where a shell does. ``hour`` and ``minute`` are in UTC.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Routine:
     requirement: str
     secrets: tuple[str, ...]
     relations: tuple[str, ...]
+    command: str = "fluid"
     sources: tuple[str, ...] = ()
     warehouse: tuple[str, ...] = ()
     hour: int = 2
@@ -75,11 +78,17 @@ def routine_of(
         requirement=f"{DISTRIBUTION}[{','.join(extras)}]=={__version__}",
         secrets=tuple(sorted({*_secrets(sources), *_variables(forged.folder)})),
         relations=tuple(build.name for build in forged.plan.published),
+        command=_command(),
         sources=tuple(word for uri in uris for word in ("--uri", uri)),
         warehouse=() if warehouse is None else ("--warehouse", warehouse),
         hour=int(time[1]),
         minute=int(time[2]),
     )
+
+
+def _command() -> str:
+    beside = Path(sys.executable).parent / "fluid"
+    return beside.as_posix() if beside.is_file() else "fluid"
 
 
 def _target_extras(forged: ForgedFolder) -> tuple[str, ...]:
