@@ -82,6 +82,8 @@ class Night:
     values: dict[str, int] = field(default_factory=dict)
     high: dict[str, float] = field(default_factory=dict)
     newest: datetime | None = None
+    repaired: "Night | None" = None
+    """The night as it should have been, where it's put right by the next one."""
 
 
 @dataclass
@@ -279,12 +281,11 @@ def run(seed: int, nights: int, faults: int) -> Outcome:
             brought = usual_night(table, moment, draw)
             fault = planned.get((night, table.name))
             if fault is not None and possible(table, fault.kind, brought):
-                repaired = replace(brought)
-                repaired.nulls = dict(brought.nulls)
-                repaired.values, repaired.high = {}, dict(brought.high)
+                usual = replace(
+                    brought, nulls=dict(brought.nulls), values={}, high=dict(brought.high)
+                )
                 put_fault(brought, table, fault.kind, draw)
-                planned[night, table.name] = fault
-                brought.__dict__["repaired"] = None if fault.stays else repaired
+                brought.repaired = None if fault.stays else usual
                 outcome.put[fault.kind] += 1
             elif fault is not None:
                 del planned[night, table.name]
@@ -303,7 +304,7 @@ def run(seed: int, nights: int, faults: int) -> Outcome:
 def repair(table: Table, night: int, planned: dict[tuple[int, str], Fault]) -> None:
     """Correct what was wrong the night before, where somebody did."""
     if (night - 1, table.name) in planned and table.nights:
-        repaired = table.nights[-1].__dict__.get("repaired")
+        repaired = table.nights[-1].repaired
         if repaired is not None:
             table.nights[-1] = repaired
 
@@ -360,11 +361,11 @@ def time_nights(tables: int) -> None:
         store = SqliteBackend(Path(place) / "store.db")
         for day in range(COMPARED_DAYS):
             moment = FIRST + timedelta(days=day)
-            value = Record(day=moment.date(), moment=moment, figures=source).model_dump(mode="json")
+            value = Record(moment=moment, figures=source).model_dump(mode="json")
             store.put("nights/bench", moment.date().isoformat(), value)
         moment = FIRST + timedelta(days=COMPARED_DAYS)
         began = time.process_time()
-        keep_night(store, "bench", Record(day=moment.date(), moment=moment, figures=source))
+        keep_night(store, "bench", Record(moment=moment, figures=source))
         kept = time.process_time()
         nights = read_nights(store, "bench", most_days=1)
         status_of((), nights[-1], count_nights(store, "bench"))

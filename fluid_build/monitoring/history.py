@@ -6,10 +6,11 @@ on whichever machine.
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, computed_field
 
 from fluid_build.copilot.store.base import Store
 from fluid_build.monitoring.alarms import Alarm, NightFigures, unusual_figures
@@ -42,12 +43,17 @@ class Night(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    day: date
     moment: datetime
     figures: SourceFigures | None = None
     alarms: tuple[Alarm, ...] = ()
     planned: Seen | None = None
     applied: Seen | None = None
+
+    @computed_field  # type: ignore[prop-decorator]  # Pydantic documents it so.
+    @property
+    def day(self) -> date:
+        """The day that it's the record of."""
+        return self.moment.date()
 
     @property
     def has_failed(self) -> bool:
@@ -79,8 +85,16 @@ def count_nights(store: Store, history: str) -> int:
     return len(store.keys(_namespace(history)))
 
 
-def keep_night(store: Store, history: str, night: Night) -> Night:
-    """Store what was seen in a night, and return it with its alarms.
+@dataclass(frozen=True, slots=True)
+class KeptNight:
+    """A night as it was stored, with its alarms, and the last look before, if there was one."""
+
+    night: Night
+    before: Night | None
+
+
+def keep_night(store: Store, history: str, night: Night) -> KeptNight:
+    """Store what was seen in a night.
 
     What an earlier look of the same day knows, and this one doesn't, is kept. Raises StoreError.
     """
@@ -94,7 +108,7 @@ def keep_night(store: Store, history: str, night: Night) -> Night:
         night = _joined(same, night)
     value = night.model_dump(mode="json")
     store.put(_namespace(history), night.day.isoformat(), value, ttl_seconds=KEPT_SECONDS)
-    return night
+    return KeptNight(night, nights[-1] if nights else None)
 
 
 def _joined(earlier: Night, later: Night) -> Night:

@@ -42,9 +42,15 @@ def star(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with closing(open_store()) as store:
         for before in range(8, 0, -1):
             moment = today - timedelta(days=before)
-            night = Night(day=moment.date(), moment=moment, figures=figures_of(profile, moment))
+            night = Night(moment=moment, figures=figures_of(profile, moment))
             keep_night(store, history, night)
     return star
+
+
+def into(path: Path) -> str:
+    """Return a command that writes what it's told to a file."""
+    code = f"import sys; open({str(path)!r}, 'w').write(sys.stdin.read())"
+    return shlex.join([sys.executable, "-c", code])
 
 
 def test_a_folder_that_was_never_applied_says_so(fluid: Fluid, star: Path) -> None:
@@ -56,8 +62,7 @@ def test_a_folder_that_was_never_applied_says_so(fluid: Fluid, star: Path) -> No
 
 def test_an_unusual_night_is_told_and_shown(fluid: Fluid, star: Path, tmp_path: Path) -> None:
     """By the plan, by the command that is to be told, and by the status, until it's over."""
-    code = f"import sys; open({str(tmp_path / 'told')!r}, 'w').write(sys.stdin.read())"
-    notify = shlex.join([sys.executable, "-c", code])
+    notify = into(tmp_path / "told")
     run(tmp_path / "shop.duckdb", "UPDATE sale SET customer = NULL WHERE id > 300")
     outcome = fluid("plan", star, "--notify", notify)
     sentence = "sale.customer: 66.7% of the rows are null, expected 0 to 0.444%."
@@ -75,8 +80,7 @@ def test_an_unusual_night_is_told_and_shown(fluid: Fluid, star: Path, tmp_path: 
 def test_an_apply_that_waits_for_a_decision_is_a_failure(
     fluid: Fluid, star: Path, tmp_path: Path
 ) -> None:
-    code = f"import sys; open({str(tmp_path / 'told')!r}, 'w').write(sys.stdin.read())"
-    notify = shlex.join([sys.executable, "-c", code])
+    notify = into(tmp_path / "told")
     run(tmp_path / "shop.duckdb", "ALTER TABLE customer RENAME COLUMN city TO town")
     outcome = fluid("apply", star, "--yes", "--notify", notify)
     assert outcome.code == 4

@@ -14,8 +14,8 @@ FOLDER = history_of("shop", "/warehouse.duckdb", "shop")
 def kept(store: SqliteBackend, number: int, rows: int, hour: int = 2, **more: object) -> Night:
     figures = night(number, rows)
     moment = figures.moment.replace(hour=hour)
-    parts = {"day": moment.date(), "moment": moment, "figures": figures.source, **more}
-    return keep_night(store, FOLDER, Night.model_validate(parts))
+    parts = {"moment": moment, "figures": figures.source, **more}
+    return keep_night(store, FOLDER, Night.model_validate(parts)).night
 
 
 def test_a_night_is_held_against_those_before_it(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_looks_of_one_day_are_one_night(tmp_path: Path) -> None:
     planned = Seen(moment=moment, outcome="nothing")
     kept(store, 0, 7, planned=planned)
     failed = Seen(moment=moment + timedelta(hours=1), outcome="failed", told=("No.",))
-    keep_night(store, FOLDER, Night(day=moment.date(), moment=moment, applied=failed))
+    keep_night(store, FOLDER, Night(moment=moment, applied=failed))
     (found,) = read_nights(store, FOLDER)
     assert found.figures is not None
     assert found.figures.rows == 7

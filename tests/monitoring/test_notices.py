@@ -25,7 +25,7 @@ def look(day: int = 1, *, alarm: bool = False, fails: bool = False) -> Night:
     moment = MOMENT + timedelta(days=day)
     applied = Seen(moment=moment, outcome="failed", told=("A check failed.",)) if fails else None
     alarms = (ALARM,) if alarm else ()
-    return Night(day=moment.date(), moment=moment, alarms=alarms, applied=applied)
+    return Night(moment=moment, alarms=alarms, applied=applied)
 
 
 @pytest.mark.parametrize(

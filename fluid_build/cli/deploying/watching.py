@@ -17,7 +17,7 @@ from fluid_build.evolution.comparing import PlannedFolder
 from fluid_build.evolution.migrating import Mark
 from fluid_build.evolution.warehouse import Location
 from fluid_build.monitoring.figures import figures_of
-from fluid_build.monitoring.history import Night, Seen, history_of, keep_night, read_nights
+from fluid_build.monitoring.history import Night, Seen, history_of, keep_night
 from fluid_build.monitoring.notices import notice_of, send
 from fluid_build.text import as_sentence
 
@@ -41,7 +41,7 @@ def keep_planned(head: AnyFolder, location: Location, found: PlannedFolder, to: 
     told = (*(str(each.change) for each in open_), *(each.sentence for each in steps))
     seen = Seen(moment=moment, outcome=planned.outcome, told=tuple(map(as_sentence, told)))
     figures = figures_of(found.measured, moment)
-    night = Night(day=moment.date(), moment=moment, figures=figures, planned=seen)
+    night = Night(moment=moment, figures=figures, planned=seen)
     _keep(head, location, night, to)
 
 
@@ -51,7 +51,7 @@ def keep_applied(head: AnyFolder, location: Location, applied: Applied, to: str 
     outcome, told = ("done", ()) if applied.holds else ("failed", why_not_applied(applied))
     seen = Seen.model_validate({"moment": moment, "outcome": outcome, "told": told})
     figures = figures_of(applied.forged.profile, moment)
-    night = Night(day=moment.date(), moment=moment, figures=figures, applied=seen)
+    night = Night(moment=moment, figures=figures, applied=seen)
     _keep(head, location, night, to)
 
 
@@ -65,7 +65,7 @@ def keep_failed(
     """Keep why an apply couldn't be done tonight, and tell whoever has to know."""
     moment = moment or _now()
     seen = Seen(moment=moment, outcome="failed", told=(as_sentence(error.message),))
-    _keep(head, location, Night(day=moment.date(), moment=moment, applied=seen), to)
+    _keep(head, location, Night(moment=moment, applied=seen), to)
 
 
 def folder_history(head: AnyFolder, location: Location) -> str:
@@ -80,11 +80,10 @@ def _keep(head: AnyFolder, location: Location, night: Night, to: str | None) -> 
     history = folder_history(head, location)
     try:
         with closing(open_store()) as store:
-            before = read_nights(store, history, most_days=1)
             kept = keep_night(store, history, night)
-        for alarm in kept.alarms:
+        for alarm in kept.night.alarms:
             messages.tell(f"Unusual: {alarm}")
-        notice = notice_of(str(head.folder), before[-1] if before else None, kept)
+        notice = notice_of(str(head.folder), kept.before, kept.night)
         if notice is not None and to is not None:
             send(notice, to)
     except FluidError as error:
